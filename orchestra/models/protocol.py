@@ -1,0 +1,299 @@
+"""What every model speaks: one request, one reply, one method.
+
+A request is a sequence of typed blocks. An adapter for a provider sends `block.text`; an engine that
+runs here reads the block's own fields. Blocks that stay the same between calls come first, and the last
+of them is marked `cacheable`, so that a provider's prompt cache can hold what stands before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from orchestra.document import DocumentSet, Slice
+from orchestra.errors import ModelTimeout, RunCancelled
+
+Purpose = Literal["plan", "subtask", "synthesis", "other"]
+StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceeded", "pause"]
+
+
+def fence(tag: str, body: str, attributes: str = "") -> str:
+    """`body` between `<tag>` and `</tag>`, the tag numbered until the body cannot close it."""
+    name, number = tag, 2
+    while f"</{name}" in body:
+        name, number = f"{tag}-{number}", number + 1
+    return f"<{name}{attributes}>\n{body}\n</{name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """Rules, a skill's prompt, or the format of the reply: what we say in our own name."""
+
+    text: str
+    cacheable: bool = False
+    kind: ClassVar[str] = "instructions"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBlock:
+    """The whole text of the documents, with section ids where sections begin."""
+
+    documents: DocumentSet
+    cacheable: bool = True
+    kind: ClassVar[str] = "document"
+
+    @property
+    def text(self) -> str:
+        return fence("document", self.documents.annotated_text)
+
+
+@dataclass(frozen=True, slots=True)
+class SliceBlock:
+    """The passages that a subtask may see."""
+
+    slice: Slice
+    cacheable: bool = True
+    kind: ClassVar[str] = "slice"
+
+    @property
+    def text(self) -> str:
+        return fence("excerpts", self.slice.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The skills that a plan may name: (name, description) in a fixed order."""
+
+    skills: tuple[tuple[str, str], ...]
+    cacheable: bool = False
+    kind: ClassVar[str] = "catalogue"
+
+    @property
+    def text(self) -> str:
+        return "Skills:\n" + "\n".join(f"- {name}: {description}" for name, description in self.skills)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one subtask gave: its reply, or why there is none."""
+
+    id: str
+    task: str
+    text: str
+    is_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Replies that this call builds on, in plan order."""
+
+    findings: tuple[Finding, ...]
+    cacheable: bool = False
+    kind: ClassVar[str] = "findings"
+
+    @property
+    def text(self) -> str:
+        return "\n".join(
+            fence("missing" if finding.is_missing else "finding", f"Question: {finding.task}\n{finding.text}")
+            for finding in self.findings
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done, in the user's or the plan's words."""
+
+    text: str
+    cacheable: bool = False
+    kind: ClassVar[str] = "task"
+
+
+Block = Instructions | DocumentBlock | SliceBlock | Catalogue | Findings | Task
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool that the model may call; `parameters` is a JSON schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    call_id: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A turn after the blocks: what the model said, or what it is told next."""
+
+    role: Literal["user", "assistant"]
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_results: tuple[ToolResult, ...] = ()
+
+
+class Deadline:
+    """When a call must have ended, and the way to end it earlier. Thread-safe.
+
+    `seconds` counts from construction on the monotonic clock; None means no limit.
+    Whoever blocks on behalf of the call registers, with `on_cancel`, how to be woken.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self._expires_at = None if seconds is None else time.monotonic() + seconds
+        self._cancelled = False
+        self._wakers: dict[int, Callable[[], None]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._cancelled
+
+    def remaining_s(self) -> float | None:
+        """Seconds left, never negative; None without a limit."""
+        return None if self._expires_at is None else max(0.0, self._expires_at - time.monotonic())
+
+    def check(self) -> None:
+        """Raise `RunCancelled` or `ModelTimeout` when the call must not go on."""
+        if self._cancelled:
+            raise RunCancelled("the call was cancelled")
+        if self._expires_at is not None and time.monotonic() >= self._expires_at:
+            raise ModelTimeout(f"the call did not end within {self.seconds:g} s", is_retryable=False)
+
+    def cancel(self) -> None:
+        """End the call: wake whoever blocks on its behalf. Idempotent."""
+        with self._lock:
+            self._cancelled = True
+            wakers = list(self._wakers.values())
+        for wake in wakers:
+            wake()
+
+    def on_cancel(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Register `wake` (called at once if already cancelled); returns the call that unregisters it."""
+        key = id(wake)
+        with self._lock:
+            self._wakers[key] = wake
+            is_late = self._cancelled
+        if is_late:
+            wake()
+
+        def unregister() -> None:
+            with self._lock:
+                self._wakers.pop(key, None)
+
+        return unregister
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. `blocks` make the prompt, `messages` the turns after it.
+
+    `schema` asks for JSON of that shape, `on_delta` for the text as it arrives. Deadline and sink are no
+    part of the request's identity: `fingerprint` covers only what is sent.
+    """
+
+    blocks: tuple[Block, ...]
+    purpose: Purpose = "other"
+    messages: tuple[Message, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+    schema: Mapping[str, Any] | None = None
+    schema_name: str = "reply"
+    max_tokens: int = 2048
+    temperature: float | None = None
+    deadline: Deadline | None = field(default=None, compare=False)
+    on_delta: Callable[[str], None] | None = field(default=None, compare=False)
+
+    def with_messages(self, *messages: Message) -> ModelRequest:
+        return replace(self, messages=(*self.messages, *messages))
+
+    @property
+    def prompt(self) -> str:
+        """The text of all blocks and turns as one string: what token counts are taken from."""
+        turns = (f"{message.role}: {message.text}" for message in self.messages)
+        return "\n\n".join((*(block.text for block in self.blocks), *turns))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over what is sent, as hex: equal requests have equal fingerprints on every machine."""
+        digest = hashlib.sha256()
+        for block in self.blocks:
+            digest.update(f"{block.kind}\x1f{block.cacheable}\x1f{block.text}\x1e".encode())
+        rest = {
+            "messages": [
+                {
+                    "role": message.role,
+                    "text": message.text,
+                    "calls": [[call.id, call.name, dict(call.arguments)] for call in message.tool_calls],
+                    "results": [[result.call_id, result.text, result.is_error] for result in message.tool_results],
+                }
+                for message in self.messages
+            ],
+            "tools": [[tool.name, tool.description, dict(tool.parameters)] for tool in self.tools],
+            "schema": self.schema,
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+        }
+        digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call or of many. The whole input is `input + cached_input + cache_write`.
+
+    `is_estimated` says that some of it was counted here, because the provider reported none.
+    `cost_usd` is None where no price is known.
+    """
+
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    is_estimated: bool = False
+
+    @property
+    def total_input_tokens(self) -> int:
+        return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model answered. `data` is the parsed JSON when a schema was asked for and the text holds one."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    data: Any = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    stop_reason: StopReason = "end"
+    model: str = ""
+    request_id: str = ""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Anything with this method can answer. Errors are `ModelError`s; anything else counts as a defect.
+
+    An object may also have `name: str` (how results and prices call it), and
+    `context_window: int` (tokens; unknown when absent).
+    """
+
+    def complete(self, request: ModelRequest) -> ModelReply: ...
