@@ -1,0 +1,46 @@
+"""A skill as the pipeline uses it, and the one way in which names are compared."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+RESERVED_NAMES = frozenset({"self"})  # in a plan, `self` says that the planner answered
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A named prompt. `name` is folded (see `fold_name`); `description` is what a planner chooses by.
+
+    `output_hint` says in a phrase what the reply looks like, `max_tokens` bounds it (None: the run's bound),
+    `source` is "builtin", "custom", or the SKILL.md it was read from. A skill that is not `is_listed`
+    can be named by a plan, and is kept out of the catalogue.
+    """
+
+    name: str
+    description: str
+    system_prompt: str
+    output_hint: str = ""
+    layer: str = "execution"
+    max_tokens: int | None = None
+    source: str = ""
+    is_listed: bool = True
+
+
+class Diagnostic(NamedTuple):
+    """A deviation found in a skill's file. `line` is 1-indexed; 0 when it is about the whole file."""
+
+    path: str
+    line: int
+    severity: Literal["warning", "error"]
+    message: str
+
+
+def fold_name(name: str) -> str:
+    """Lower case, with runs of blanks, `_` and `-` as one `-`, and nothing that a terminal would obey.
+
+    Two names are the same skill when they fold to the same text; folding twice changes nothing.
+    """
+    printable = "".join(character for character in name.lower() if character.isprintable() or character.isspace())
+    return re.sub(r"[\s_-]+", "-", printable).strip("-")
