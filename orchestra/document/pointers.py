@@ -1,0 +1,42 @@
+"""Pointers: what a plan says to show, resolved to lines by a fixed ladder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from orchestra.document.document import DocumentSet
+
+FUZZY_THRESHOLD = 90
+
+Rung = Literal["id", "lines", "title", "folded", "path", "fuzzy", "lexical", "unresolved"]
+
+
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines of one document, 1-indexed, inclusive."""
+
+    key: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a pointer came to. No ranges: unresolved, and `notes` say why."""
+
+    pointer: str
+    ranges: tuple[LineRange, ...]
+    rung: Rung
+    sections: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def resolve_section(reference: str, documents: DocumentSet) -> Resolution:
+    """Find the lines a section reference means. Never raises."""
+    return Resolution(reference, (), "unresolved", (), ())
+
+
+def resolve_lines(first: object, last: object, documents: DocumentSet, key: str | None = None) -> Resolution:
+    """Clip or correct a line range. Never raises."""
+    return Resolution("", (), "unresolved", (), ())

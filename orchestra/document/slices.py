@@ -1,0 +1,148 @@
+"""Slices: the text that line ranges stand for, each passage under its path and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from orchestra.document.document import Document, DocumentSet
+from orchestra.document.pointers import LineRange
+from orchestra.document.tokens import count_tokens
+
+NUMBER_EVERY = 10
+BREADCRUMB_AFTER_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Neighbouring lines of one document. `section` is the innermost section at the first line."""
+
+    key: str
+    document: str
+    path: tuple[str, ...]
+    section: str
+    first_line: int
+    last_line: int
+    text: str
+    pages: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a subtask may see. `text` is the passages as a model reads them, `tokens` counts it."""
+
+    passages: tuple[Passage, ...]
+    tokens: int
+    text: str
+
+    @property
+    def line_ranges(self) -> tuple[LineRange, ...]:
+        return tuple(LineRange(passage.key, passage.first_line, passage.last_line) for passage in self.passages)
+
+
+def cut(ranges: Iterable[LineRange], documents: DocumentSet) -> Slice:
+    """The union of `ranges` in document order, no line twice; ranges that touch become one passage.
+
+    Ranges are clipped to their documents; KeyError for a key that the set does not have.
+    """
+    passages = [
+        _passage(LineRange(merged.key, first, last), documents)
+        for merged in _union(ranges, documents)
+        for first, last in _split(documents.find(merged.key), merged.first, merged.last)
+    ]
+    text = "\n\n".join(_rendered(passage, is_one_of_many=len(documents) > 1) for passage in passages)
+    return Slice(tuple(passages), count_tokens(text), text)
+
+
+def whole(documents: DocumentSet) -> Slice:
+    """Every line of every document."""
+    return cut((LineRange(key, 1, document.line_count) for key, _, document in documents.items()), documents)
+
+
+def best_parts(query: str, documents: DocumentSet, budget_tokens: int) -> Slice:
+    """The units that answer the query's words best, as many as `budget_tokens` holds, in document order."""
+    return cut((), documents)
+
+
+def _union(ranges: Iterable[LineRange], documents: DocumentSet) -> Iterator[LineRange]:
+    """Sorted by document and line, clipped, overlapping and adjacent ones joined."""
+    order = {key: position for position, key in enumerate(documents.keys)}
+    clipped = sorted(
+        (order[range_.key], max(range_.first, 1), min(range_.last, documents.find(range_.key).line_count))
+        for range_ in ranges
+    )
+    current: tuple[int, int, int] | None = None
+    for position, first, last in clipped:
+        if first > last:
+            continue
+        if current is None:
+            current = (position, first, last)
+        elif position == current[0] and first <= current[2] + 1:
+            current = (position, current[1], max(last, current[2]))
+        else:
+            yield LineRange(documents.keys[current[0]], current[1], current[2])
+            current = (position, first, last)
+    if current is not None:
+        yield LineRange(documents.keys[current[0]], current[1], current[2])
+
+
+def _split(document: Document, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """A new passage where a top-level section begins, if the one before is long enough to be worth a breadcrumb."""
+    for root in document.outline.roots:
+        if not first < root.first_line <= last:
+            continue
+        is_untitled = not document.outline.at(first).title
+        if is_untitled or root.first_line - first >= BREADCRUMB_AFTER_LINES:
+            yield first, root.first_line - 1
+            first = root.first_line
+    yield first, last
+
+
+def _passage(lines: LineRange, documents: DocumentSet) -> Passage:
+    document = documents.find(lines.key)
+    section = document.outline.at(lines.first)
+    first_page, last_page = document.page_of(lines.first), document.page_of(lines.last)
+    return Passage(
+        key=lines.key,
+        document=documents.name_of(lines.key),
+        path=section.path,
+        section=section.id,
+        first_line=lines.first,
+        last_line=lines.last,
+        text=document.lines(lines.first, lines.last),
+        pages=None if first_page is None or last_page is None else (first_page, last_page),
+    )
+
+
+def _rendered(passage: Passage, *, is_one_of_many: bool) -> str:
+    """A passage under its breadcrumb, with the numbers a model needs to cite lines."""
+    prefix = f"{passage.key}:" if is_one_of_many else ""
+    path = (passage.document, *passage.path) if is_one_of_many else passage.path
+    crumbs = [
+        f"{prefix}{passage.section}",
+        " > ".join(path),
+        f"{prefix}L{passage.first_line}-L{passage.last_line}",
+        _pages(passage.pages),
+    ]
+    head = " | ".join(crumb for crumb in crumbs if crumb)
+    return "\n".join((f"[{head}]", *_numbered(passage.text, passage.first_line)))
+
+
+def _pages(pages: tuple[int, int] | None) -> str:
+    if pages is None:
+        return ""
+    first, last = pages
+    return f"p. {first}" if first == last else f"p. {first}-{last}"
+
+
+def _numbered(text: str, first_line: int) -> Iterator[str]:
+    """`N| ` before the first line of each block and each tenth line of a long one; blank runs become one line."""
+    in_block = -1
+    for number, line in enumerate(text.split("\n"), start=first_line):
+        if not line or line.isspace():
+            if in_block >= 0:
+                yield ""
+            in_block = -1
+            continue
+        in_block += 1
+        yield f"{number}| {line}" if in_block % NUMBER_EVERY == 0 else line
