@@ -108,9 +108,13 @@ class Findings:
 class Task:
     """What is to be done, in the user's or the plan's words."""
 
-    text: str
+    words: str
     cacheable: bool = False
     kind: ClassVar[str] = "task"
+
+    @property
+    def text(self) -> str:
+        return f"Task: {self.words}"
 
 
 Block = Instructions | DocumentBlock | SliceBlock | Catalogue | Findings | Task
@@ -149,39 +153,25 @@ class Message:
     tool_results: tuple[ToolResult, ...] = ()
 
 
-class Deadline:
-    """When a call must have ended, and the way to end it earlier. Thread-safe.
+class Cancellation:
+    """A switch that ends work from outside, once and for good. Thread-safe.
 
-    `seconds` counts from construction on the monotonic clock; None means no limit.
-    Whoever blocks on behalf of the call registers, with `on_cancel`, how to be woken.
+    Whoever blocks on behalf of the work registers, with `on_cancel`, how to be woken.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
-        self.seconds = seconds
-        self._expires_at = None if seconds is None else time.monotonic() + seconds
-        self._cancelled = False
+    def __init__(self) -> None:
+        self._is_cancelled = False
         self._wakers: dict[int, Callable[[], None]] = {}
         self._lock = threading.Lock()
 
     @property
     def is_cancelled(self) -> bool:
-        return self._cancelled
-
-    def remaining_s(self) -> float | None:
-        """Seconds left, never negative; None without a limit."""
-        return None if self._expires_at is None else max(0.0, self._expires_at - time.monotonic())
-
-    def check(self) -> None:
-        """Raise `RunCancelled` or `ModelTimeout` when the call must not go on."""
-        if self._cancelled:
-            raise RunCancelled("the call was cancelled")
-        if self._expires_at is not None and time.monotonic() >= self._expires_at:
-            raise ModelTimeout(f"the call did not end within {self.seconds:g} s", is_retryable=False)
+        return self._is_cancelled
 
     def cancel(self) -> None:
-        """End the call: wake whoever blocks on its behalf. Idempotent."""
+        """End the work: wake whoever blocks on its behalf. Idempotent."""
         with self._lock:
-            self._cancelled = True
+            self._is_cancelled = True
             wakers = list(self._wakers.values())
         for wake in wakers:
             wake()
@@ -191,7 +181,7 @@ class Deadline:
         key = id(wake)
         with self._lock:
             self._wakers[key] = wake
-            is_late = self._cancelled
+            is_late = self._is_cancelled
         if is_late:
             wake()
 
@@ -200,6 +190,29 @@ class Deadline:
                 self._wakers.pop(key, None)
 
         return unregister
+
+
+class Deadline(Cancellation):
+    """When a call must have ended, and the way to end it earlier.
+
+    `seconds` counts from construction on the monotonic clock; None means no limit.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self._expires_at = None if seconds is None else time.monotonic() + seconds
+
+    def remaining_s(self) -> float | None:
+        """Seconds left, never negative; None without a limit."""
+        return None if self._expires_at is None else max(0.0, self._expires_at - time.monotonic())
+
+    def check(self) -> None:
+        """Raise `RunCancelled` or `ModelTimeout` when the call must not go on."""
+        if self.is_cancelled:
+            raise RunCancelled("the call was cancelled")
+        if self._expires_at is not None and time.monotonic() >= self._expires_at:
+            raise ModelTimeout(f"the call did not end within {self.seconds:g} s", is_retryable=False)
 
 
 @dataclass(frozen=True, slots=True)

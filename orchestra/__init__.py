@@ -1,0 +1,79 @@
+"""Answer a task over long documents with language models, without paying for the same tokens again and again.
+
+    from orchestra import orchestrate
+    result = orchestrate(Path("report.pdf"), "Who audits the company, and what drove the margin change?")
+
+Names load when they are used: importing the package loads nothing that a run may not need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from orchestra.document import Document
+    from orchestra.errors import OrchestraError
+    from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
+    from orchestra.pipeline import make_plan, orchestrate, orchestrate_async, synthesize
+    from orchestra.planning.assemble import assemble
+    from orchestra.planning.plan import Plan
+    from orchestra.result import Result
+    from orchestra.runtime.events import Event
+    from orchestra.skills import Skill, SkillLibrary
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Cancellation": "models.protocol",
+    "Document": "document",
+    "Event": "runtime.events",
+    "Finding": "models.protocol",
+    "Model": "models.protocol",
+    "ModelReply": "models.protocol",
+    "ModelRequest": "models.protocol",
+    "OrchestraError": "errors",
+    "Plan": "planning.plan",
+    "Result": "result",
+    "Skill": "skills",
+    "SkillLibrary": "skills",
+    "Usage": "models.protocol",
+    "assemble": "planning.assemble",
+    "make_plan": "pipeline",
+    "orchestrate": "pipeline",
+    "orchestrate_async": "pipeline",
+    "synthesize": "pipeline",
+}
+
+__all__ = [
+    "Cancellation",
+    "Document",
+    "Event",
+    "Finding",
+    "Model",
+    "ModelReply",
+    "ModelRequest",
+    "OrchestraError",
+    "Plan",
+    "Result",
+    "Skill",
+    "SkillLibrary",
+    "Usage",
+    "assemble",
+    "make_plan",
+    "orchestrate",
+    "orchestrate_async",
+    "synthesize",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,170 @@
+"""A run from task to answer, in five phases: plan, assemble, execute, synthesize, report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from orchestra.document import cite
+from orchestra.errors import InputInvalid, OrchestraError
+from orchestra.models.protocol import Cancellation, Finding
+from orchestra.planning.assemble import OnUnresolved
+from orchestra.planning.plan import Plan
+from orchestra.planning.synthesis import AnswerSchema, json_schema
+from orchestra.reporting import report
+from orchestra.result import Answer, ErrorReport, Result, UsageReport
+from orchestra.run import Context, ModelChoice, PlanChoice, Run, Settings, Skills
+from orchestra.runtime.events import Event, Listener
+
+
+def orchestrate(
+    context: Context,
+    task: str,
+    skills: Skills | None = None,
+    model: ModelChoice = None,
+    *,
+    planner_model: ModelChoice = None,
+    synthesis_model: ModelChoice = None,
+    max_workers: int = 5,
+    max_tokens: int = 2048,
+    synthesis_max_tokens: int = 4096,
+    temperature: float | None = 0.3,
+    plan: PlanChoice | None = None,
+    answer_schema: AnswerSchema | None = None,
+    on_event: Listener | None = None,
+    on_unresolved: OnUnresolved = "full",
+    timeout_s: float | None = None,
+    max_attempts: int = 3,
+    cancellation: Cancellation | None = None,
+) -> Result:
+    """Answer `task` over `context`, each subagent seeing only its slice.
+
+    `context`: a text, a `Path`, a `Document`, or a list of these. `skills` are merged over the built-in ones.
+    `model`: "provider:name" or any object with `complete`; by default `ORCHESTRA_MODEL`, else the provider whose
+    key is set, else the built-in engine, which quotes and does not reason. `plan` skips the planner.
+    `answer_schema` (a pydantic model or a JSON schema) also fills `result.data`. `on_unresolved` says what a subtask
+    sees when none of its pointers is in the document. `timeout_s` bounds each attempt of a call: 60 s for a
+    subtask, 300 s for planning and synthesis unless given. `on_event` is called on this thread.
+
+    Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
+    `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
+    gives what is finished.
+    """
+    settings = Settings(
+        max_workers=max_workers,
+        max_tokens=max_tokens,
+        synthesis_max_tokens=synthesis_max_tokens,
+        temperature=temperature,
+        on_unresolved=on_unresolved,
+        timeout_s=timeout_s,
+        max_attempts=max_attempts,
+    )
+    models = (planner_model or model, model, synthesis_model or model)
+    run = Run.prepare(context, task, skills, models, settings, on_event, cancellation)
+    return run.drive(_story(run, plan, answer_schema))
+
+
+async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
+    """The phases of a run, in order."""
+    if schema is not None:
+        json_schema(schema)
+    run.start()
+    try:
+        plan = await run.plan() if given_plan is None else run.take_plan(given_plan)
+        plan = run.check_self_answers(plan)
+        assignments = run.assemble(plan)
+        findings = await run.execute(plan, assignments, streams=schema is None)
+        draft = await run.synthesize(findings, schema)
+        return report(run, plan, assignments, findings, draft)
+    except OrchestraError as error:
+        run.fail(error)
+        raise
+
+
+async def orchestrate_async(
+    context: Context,
+    task: str,
+    skills: Skills | None = None,
+    model: ModelChoice = None,
+    *,
+    on_event: Listener | None = None,
+    **options: Any,
+) -> Result:
+    """`orchestrate` for asyncio callers: same arguments. `on_event` is called on the event loop.
+
+    Cancelling the task that awaits this cancels the run.
+    """
+    loop = asyncio.get_running_loop()
+    cancellation = options.pop("cancellation", None) or Cancellation()
+
+    def forward(event: Event) -> None:
+        loop.call_soon_threadsafe(on_event, event)
+
+    listener = None if on_event is None else forward
+    try:
+        return await asyncio.to_thread(
+            orchestrate, context, task, skills, model, on_event=listener, cancellation=cancellation, **options
+        )
+    except asyncio.CancelledError:
+        cancellation.cancel()
+        raise
+
+
+def make_plan(
+    context: Context,
+    task: str,
+    skills: Skills | None = None,
+    model: ModelChoice = None,
+    *,
+    temperature: float | None = 0.3,
+    on_event: Listener | None = None,
+    timeout_s: float | None = None,
+    max_attempts: int = 3,
+) -> Plan:
+    """The planning phase alone: one call, its self-answers checked. Raises as `orchestrate` does."""
+    settings = Settings(temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts)
+    run = Run.prepare(context, task, skills, (model, model, model), settings, on_event)
+
+    async def story() -> Plan:
+        run.start()
+        return run.check_self_answers(await run.plan())
+
+    return run.drive(story())
+
+
+def synthesize(
+    context: Context,
+    task: str,
+    findings: Sequence[Finding],
+    model: ModelChoice = None,
+    *,
+    max_tokens: int = 4096,
+    temperature: float | None = 0.3,
+    answer_schema: AnswerSchema | None = None,
+    on_event: Listener | None = None,
+    timeout_s: float | None = None,
+    max_attempts: int = 3,
+) -> Answer:
+    """The last phase alone: findings to one answer, its citations judged against `context`."""
+    if not findings:
+        raise InputInvalid("there are no findings to join")
+    settings = Settings(
+        synthesis_max_tokens=max_tokens, temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts
+    )
+    run = Run.prepare(context, task, None, (model, model, model), settings, on_event)
+
+    async def story() -> Answer:
+        draft = await run.synthesize(findings, answer_schema)
+        text, citations = cite(draft.text, run.documents)
+        node = run.nodes.get("run/synthesis")
+        name = run.model_names["synthesis"]
+        return Answer(
+            text=text,
+            citations=citations,
+            data=draft.data,
+            usage=UsageReport.of(name, node.usage) if node and node.usage else UsageReport(model=name),
+            error=ErrorReport.of(draft.error) if draft.error else None,
+        )
+
+    return run.drive(story())

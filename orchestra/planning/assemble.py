@@ -1,0 +1,143 @@
+"""From a plan to requests, by code alone: pointers are resolved, slices cut, prompts put together."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from orchestra.document import (
+    Document,
+    DocumentSet,
+    LineRange,
+    Resolution,
+    Slice,
+    best_parts,
+    cut,
+    resolve_lines,
+    resolve_section,
+    whole,
+)
+from orchestra.errors import OrchestraError, PointersUnresolved
+from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task
+from orchestra.planning.parse import parse_plan
+from orchestra.planning.plan import Plan, Subtask
+from orchestra.planning.prompt_files import prompt
+from orchestra.skills import Skill, SkillLibrary
+
+OnUnresolved: TypeAlias = Literal["full", "search", "error"]
+Fallback: TypeAlias = Literal["", "full", "search"]
+
+DEFAULT_CONTEXT_TOKENS = 100_000  # what a slice may hold when the model's window is not known
+SEARCH_TOKENS = 4_000  # what a lexical search may bring in where pointers fail
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A delegated subtask, ready to be sent: its skill, its slice, and how the slice was found.
+
+    `error` is set when it cannot be sent (then the slice is empty).
+    """
+
+    subtask: Subtask
+    skill: Skill
+    slice: Slice
+    resolutions: tuple[Resolution, ...] = ()
+    fallback: Fallback = ""
+    warnings: tuple[str, ...] = ()
+    error: OrchestraError | None = None
+
+    def request(
+        self, *, max_tokens: int = 2048, temperature: float | None = None, findings: Sequence[Finding] = ()
+    ) -> ModelRequest:
+        """The request for this subtask. What subtasks can share stands first: the rules, then the slice."""
+        hint = f"\nReply form: {self.skill.output_hint}" if self.skill.output_hint else ""
+        blocks: list[Block] = [
+            Instructions(prompt("subtask")),
+            SliceBlock(self.slice),
+            Instructions(self.skill.system_prompt + hint),
+        ]
+        if findings:
+            blocks.append(Findings(tuple(findings)))
+        blocks.append(Task(self.subtask.task))
+        return ModelRequest(
+            blocks=tuple(blocks),
+            purpose="subtask",
+            max_tokens=min(max_tokens, self.skill.max_tokens or max_tokens),
+            temperature=temperature,
+        )
+
+
+def assemble(
+    plan: Plan | Mapping[str, Any] | str,
+    context: str | Path | Document | DocumentSet | Sequence[str | Path | Document],
+    skills: SkillLibrary | Mapping[str, Any] | None = None,
+    *,
+    on_unresolved: OnUnresolved = "full",
+    context_tokens: int = DEFAULT_CONTEXT_TOKENS,
+) -> tuple[Assignment, ...]:
+    """One `Assignment` for each delegated subtask, in plan order. Pure: equal input gives byte-identical requests.
+
+    `on_unresolved` says what a subtask sees when none of its pointers resolves: the whole document if that fits
+    `context_tokens` (else the best parts), the best parts for its words, or nothing (`PointersUnresolved` in `error`).
+    """
+    documents = DocumentSet.of(context)
+    library = skills if isinstance(skills, SkillLibrary) else SkillLibrary.builtin().merged(skills or {})
+    checked = parse_plan(plan)[0]
+    return tuple(_assign(subtask, documents, library, on_unresolved, context_tokens) for subtask in checked.delegated)
+
+
+def fingerprint(assignments: Iterable[Assignment], *, max_tokens: int = 2048, temperature: float | None = None) -> str:
+    """SHA-256 over the assembled requests, as hex."""
+    digest = hashlib.sha256()
+    for assignment in assignments:
+        digest.update(assignment.request(max_tokens=max_tokens, temperature=temperature).fingerprint.encode())
+    return digest.hexdigest()
+
+
+def _assign(
+    subtask: Subtask, documents: DocumentSet, library: SkillLibrary, on_unresolved: OnUnresolved, context_tokens: int
+) -> Assignment:
+    skill, is_known = library.get_or_generic(subtask.skill)
+    warnings = () if is_known else (f"there is no skill {subtask.skill!r}: a generic prompt is used",)
+    resolutions = _resolve(subtask, documents)
+    ranges = [line_range for resolution in resolutions for line_range in resolution.ranges]
+    slice_, fallback, error = _slice(subtask, ranges, documents, on_unresolved, context_tokens)
+    return Assignment(subtask, skill, slice_, resolutions, fallback, warnings, error)
+
+
+def _resolve(subtask: Subtask, documents: DocumentSet) -> tuple[Resolution, ...]:
+    pointers = subtask.context_pointers
+    sections = [resolve_section(reference, documents) for reference in pointers.sections]
+    lines = [resolve_lines(*_pair(bounds), documents) for bounds in pointers.line_ranges]
+    return (*sections, *lines)
+
+
+def _pair(bounds: Sequence[Any]) -> tuple[Any, Any]:
+    padded = [*bounds, None, None]
+    return padded[0], padded[1]
+
+
+def _slice(
+    subtask: Subtask,
+    ranges: Sequence[LineRange],
+    documents: DocumentSet,
+    on_unresolved: OnUnresolved,
+    context_tokens: int,
+) -> tuple[Slice, Fallback, OrchestraError | None]:
+    if ranges:
+        return cut(ranges, documents), "", None
+    if on_unresolved == "full" and documents.tokens <= context_tokens:
+        return whole(documents), "full", None
+    if on_unresolved != "error":
+        found = best_parts(subtask.task, documents, min(SEARCH_TOKENS, context_tokens))
+        if found.passages:
+            return found, "search", None
+    written = [*subtask.context_pointers.sections, *map(str, subtask.context_pointers.line_ranges)]
+    error = PointersUnresolved(
+        f"none of the pointers of subtask {subtask.id} is in the document",
+        cause=", ".join(written) if written else "the plan gives none",
+    )
+    return cut((), documents), "", error

@@ -1,0 +1,118 @@
+"""From findings to an answer: what the last call is sent, and when it is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from orchestra.errors import AnswerInvalid, InputInvalid
+from orchestra.models.protocol import Block, Finding, Findings, Instructions, Message, ModelReply, ModelRequest, Task
+from orchestra.planning.prompt_files import prompt
+
+AnswerSchema = type[BaseModel] | Mapping[str, Any]
+
+
+def is_synthesis_needed(findings: Sequence[Finding], self_answered: int, schema: AnswerSchema | None) -> bool:
+    """False when code can join what there is: one finding, or nothing but the planner's own answers."""
+    if schema is not None:
+        return True
+    return len(findings) > 1 and len(findings) > self_answered
+
+
+def joined(findings: Sequence[Finding]) -> str:
+    """The findings as they stand: one alone, several under their questions."""
+    if len(findings) == 1:
+        return findings[0].text
+    return "\n\n".join(f"**{finding.task}**\n{finding.text}" for finding in findings)
+
+
+def synthesis_request(
+    task: str,
+    findings: Sequence[Finding],
+    *,
+    max_tokens: int = 4096,
+    temperature: float | None = None,
+    schema: AnswerSchema | None = None,
+) -> ModelRequest:
+    """The last call. With a schema, one reply carries the text and the data."""
+    blocks: list[Block] = [Instructions(prompt("synthesis"))]
+    if schema is not None:
+        blocks.append(Instructions(prompt("answer_schema")))
+    blocks += [Findings(tuple(findings)), Task(task)]
+    return ModelRequest(
+        blocks=tuple(blocks),
+        purpose="synthesis",
+        schema=None if schema is None else answer_envelope(schema),
+        schema_name="answer",
+        max_tokens=max_tokens,
+        temperature=temperature,
+    )
+
+
+def json_schema(schema: AnswerSchema) -> dict[str, Any]:
+    """The JSON schema of `answer_schema`. Raises `InputInvalid` for what is none."""
+    import jsonschema
+
+    if isinstance(schema, type):
+        return schema.model_json_schema()
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        raise InputInvalid("answer_schema is no JSON schema", cause=error.message) from None
+    return dict(schema)
+
+
+def answer_envelope(schema: AnswerSchema) -> dict[str, Any]:
+    """`{"answer": text, "data": ...}`; definitions move to the top, where references look for them."""
+    inner = json_schema(schema)
+    definitions = inner.pop("$defs", None)
+    envelope: dict[str, Any] = {
+        "type": "object",
+        "properties": {"answer": {"type": "string"}, "data": inner},
+        "required": ["answer", "data"],
+        "additionalProperties": False,
+    }
+    return envelope if definitions is None else {**envelope, "$defs": definitions}
+
+
+def read_answer(reply: ModelReply, schema: AnswerSchema) -> tuple[str, Any]:
+    """The text and the validated data of a reply. Raises `AnswerInvalid`, with the reply in `details["raw"]`."""
+    value = reply.data if reply.data is not None else _parsed(reply.text)
+    if not isinstance(value, dict) or "data" not in value:
+        raise AnswerInvalid("the answer is no object with `answer` and `data`", cause="no such JSON", raw=reply.text)
+    fields = cast("dict[str, Any]", value)
+    return str(fields.get("answer", "")), _validated(fields["data"], schema, reply.text)
+
+
+def answer_repair(request: ModelRequest, reply: ModelReply, error: AnswerInvalid) -> ModelRequest:
+    return request.with_messages(
+        Message("assistant", reply.text or "(empty)"),
+        Message("user", prompt("answer_repair").replace("{reason}", error.cause)),
+    )
+
+
+def _parsed(text: str) -> Any:
+    import json_repair
+
+    return cast("Any", json_repair.loads(text)) if "{" in text else None
+
+
+def _validated(value: Any, schema: AnswerSchema, raw: str) -> Any:
+    if isinstance(schema, type):
+        try:
+            return schema.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(step) for step in first["loc"])
+            raise AnswerInvalid(
+                "the answer does not fit the schema", cause=f"{place}: {first['msg']}", raw=raw
+            ) from None
+    import jsonschema
+
+    error = next(jsonschema.Draft202012Validator(dict(schema)).iter_errors(value), None)
+    if error is not None:
+        place = "/".join(str(step) for step in error.absolute_path)
+        raise AnswerInvalid("the answer does not fit the schema", cause=f"{place}: {error.message}", raw=raw)
+    return value

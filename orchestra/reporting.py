@@ -1,0 +1,137 @@
+"""From a finished run to its `Result`: citations judged, tokens summed, other ways costed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from orchestra.document import cite, count_tokens
+from orchestra.errors import RunCancelled
+from orchestra.models.protocol import Finding
+from orchestra.planning.assemble import Assignment, fingerprint
+from orchestra.planning.costs import alternatives
+from orchestra.planning.plan import Plan, Subtask
+from orchestra.result import (
+    ErrorReport,
+    OtherWay,
+    Result,
+    RunStatus,
+    RunUsage,
+    Savings,
+    SliceReport,
+    SubtaskResult,
+    SubtaskStatus,
+    UsageReport,
+)
+from orchestra.run import Draft, Run
+from orchestra.runtime.events import RouteCompleted, RouteFailed
+from orchestra.runtime.node import Node, Status
+
+
+def report(
+    run: Run, plan: Plan, assignments: Sequence[Assignment], findings: Sequence[Finding], draft: Draft
+) -> Result:
+    """The result of a run, and the event that ends it."""
+    answer, citations = cite(draft.text, run.documents)
+    subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in plan.subtasks]
+    usage = RunUsage(
+        plan=_usage(run, "plan", run.model_names["plan"]),
+        subtasks=_usage(run, "subtask", run.model_names["subtasks"]),
+        synthesis=_usage(run, "synthesis", run.model_names["synthesis"]),
+    )
+    status = _status(run, findings)
+    duration_ms = _end(run, status)
+    return Result(
+        task=run.task,
+        answer=answer,
+        status=status,
+        plan=plan,
+        data=draft.data,
+        citations=citations,
+        subtasks=tuple(subtasks),
+        usage=usage,
+        savings=_savings(run, findings, draft, usage),
+        self_answered=len(plan.self_answered),
+        delegated=len(plan.delegated),
+        warnings=tuple(run.notices),
+        errors=tuple(ErrorReport.of(error) for error in run.errors),
+        documents=run.documents.names,
+        models=run.model_names,
+        fingerprint=fingerprint(assignments, max_tokens=run.settings.max_tokens, temperature=run.settings.temperature),
+        run_id=run.stream.run_id,
+        duration_ms=duration_ms,
+    )
+
+
+def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:
+    if all(finding.is_missing for finding in findings):
+        return "failed"
+    return "partial" if run.errors else "completed"
+
+
+def _end(run: Run, status: RunStatus) -> float:
+    run.root.end(Status.FAILED if status == "failed" else Status.COMPLETED, run.errors[0] if run.errors else None)
+    if status == "failed":
+        run.stream.emit(RouteFailed, **run.root.snapshot())
+    else:
+        run.stream.emit(RouteCompleted, result_status=status, **run.root.snapshot())
+    return round((time.monotonic() - run.clock) * 1000, 3)
+
+
+def _usage(run: Run, kind: str, model: str) -> UsageReport:
+    nodes = [node for node in run.nodes.values() if node.kind == kind and node.usage is not None]
+    calls = sum(run.calls.get(node.id, 0) for node in nodes)
+    return UsageReport.of(model, *(node.usage for node in nodes if node.usage is not None), calls=calls)
+
+
+def _subtask_result(
+    run: Run, subtask: Subtask, assignments: Sequence[Assignment], findings: Sequence[Finding]
+) -> SubtaskResult:
+    common = {"id": subtask.id, "task": subtask.task, "depends_on": tuple(subtask.depends_on)}
+    if subtask.is_self_answered:
+        return SubtaskResult(**common, skill=subtask.skill, status="self-answered", reply=subtask.answer or "")
+    node = run.nodes[f"run/subtask-{subtask.id}"]
+    assignment = next(each for each in assignments if each.subtask.id == subtask.id)
+    finding = next(each for each in findings if each.id == subtask.id)
+    return SubtaskResult(
+        **common,
+        skill=assignment.skill.name,
+        status=_subtask_status(node),
+        slice=SliceReport(
+            line_ranges=tuple(str(lines) for lines in assignment.slice.line_ranges),
+            tokens=assignment.slice.tokens,
+            fallback=assignment.fallback,
+        ),
+        reply="" if finding.is_missing else finding.text,
+        usage=_node_usage(run, node),
+        duration_ms=node.duration_ms,
+        attempts=node.attempt,
+        error=ErrorReport.of(node.error) if node.error else None,
+    )
+
+
+def _node_usage(run: Run, node: Node) -> UsageReport:
+    model = run.model_names["subtasks"]
+    return (
+        UsageReport(model=model)
+        if node.usage is None
+        else UsageReport.of(model, node.usage, calls=run.calls.get(node.id, 0))
+    )
+
+
+def _subtask_status(node: Node) -> SubtaskStatus:
+    if node.error is None:
+        return "completed"
+    return "cancelled" if isinstance(node.error, RunCancelled) else "failed"
+
+
+def _savings(run: Run, findings: Sequence[Finding], draft: Draft, usage: RunUsage) -> Savings:
+    replies: list[int] = []
+    for finding in findings:
+        reply = run.replies.get(f"run/subtask-{finding.id}")
+        replies.append(reply.usage.output_tokens if reply else count_tokens(finding.text))
+    written = run.replies.get("run/synthesis")
+    answer_tokens = written.usage.output_tokens if written else sum(replies)
+    model = run.model_names["subtasks"]
+    ways = [OtherWay.of(each, model) for each in alternatives(run.documents, replies, answer_tokens, scale=run.scale)]
+    return Savings(input_tokens=usage.total_input_tokens, fanout=ways[0], fanout_cached=ways[1], one_call=ways[2])

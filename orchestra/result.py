@@ -1,0 +1,239 @@
+"""What a run gives back. Everything here goes to JSON and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SerializeAsAny,
+    computed_field,
+    model_validator,
+)
+
+from orchestra.document import Citation
+from orchestra.errors import OrchestraError
+from orchestra.models.protocol import Usage
+from orchestra.planning.costs import Alternative, Way
+from orchestra.planning.plan import Plan
+
+RunStatus = Literal["completed", "partial", "failed"]
+SubtaskStatus = Literal["completed", "self-answered", "failed", "cancelled"]
+
+_UNASKED = -1.0
+
+
+class Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ErrorReport(Frozen):
+    """An error of the tree in `orchestra.errors`, as data."""
+
+    code: str
+    message: str
+    cause: str = ""
+    suggestion: str = ""
+
+    @classmethod
+    def of(cls, error: OrchestraError) -> ErrorReport:
+        return cls(**error.to_dict())
+
+
+class Notice(Frozen):
+    """Something that was mended, dropped or doubted. `code` is stable."""
+
+    code: str
+    message: str
+    node_id: str = ""
+
+
+class UsageReport(Frozen):
+    """Tokens and their list price. The whole input is plain, cached and cache-write tokens together.
+
+    `is_estimated`: some tokens were counted here, because the provider reported none.
+    """
+
+    model: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    is_estimated: bool = False
+    _cost_usd: float | None = PrivateAttr(default=_UNASKED)
+
+    @classmethod
+    def of(cls, model: str, *usages: Usage, calls: int | None = None) -> UsageReport:
+        return cls(
+            model=model,
+            calls=len(usages) if calls is None else calls,
+            input_tokens=sum(usage.input_tokens for usage in usages),
+            cached_input_tokens=sum(usage.cached_input_tokens for usage in usages),
+            cache_write_tokens=sum(usage.cache_write_tokens for usage in usages),
+            output_tokens=sum(usage.output_tokens for usage in usages),
+            is_estimated=any(usage.is_estimated for usage in usages),
+        )
+
+    @property
+    def total_input_tokens(self) -> int:
+        return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens
+
+    @computed_field
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars at list prices, looked up when first asked for; None where no price is known."""
+        if self._cost_usd == _UNASKED:
+            self._cost_usd = self._price()
+        return self._cost_usd
+
+    def _price(self) -> float | None:
+        from orchestra.models.prices import price
+
+        usage = Usage(self.input_tokens, self.cached_input_tokens, self.cache_write_tokens, self.output_tokens)
+        return price(self.model, usage) if self.calls else 0.0
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_the_price_of_its_day(cls, value: Any, handler: ModelWrapValidatorHandler[UsageReport]) -> UsageReport:
+        report = handler(value)
+        if isinstance(value, Mapping) and "cost_usd" in value:
+            report._cost_usd = value["cost_usd"]
+        return report
+
+
+class RunUsage(Frozen):
+    """Usage per phase; the properties are totals."""
+
+    plan: UsageReport = UsageReport()
+    subtasks: UsageReport = UsageReport()
+    synthesis: UsageReport = UsageReport()
+
+    @property
+    def phases(self) -> tuple[UsageReport, ...]:
+        return (self.plan, self.subtasks, self.synthesis)
+
+    @property
+    def calls(self) -> int:
+        return sum(phase.calls for phase in self.phases)
+
+    @property
+    def input_tokens(self) -> int:
+        return sum(phase.input_tokens for phase in self.phases)
+
+    @property
+    def cached_input_tokens(self) -> int:
+        return sum(phase.cached_input_tokens for phase in self.phases)
+
+    @property
+    def cache_write_tokens(self) -> int:
+        return sum(phase.cache_write_tokens for phase in self.phases)
+
+    @property
+    def output_tokens(self) -> int:
+        return sum(phase.output_tokens for phase in self.phases)
+
+    @property
+    def total_input_tokens(self) -> int:
+        return sum(phase.total_input_tokens for phase in self.phases)
+
+    @property
+    def is_estimated(self) -> bool:
+        return any(phase.is_estimated for phase in self.phases)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars; None when the price of a phase that made calls is not known."""
+        costs = [phase.cost_usd for phase in self.phases]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+class OtherWay(Frozen):
+    """What the same task would have cost another way, with the same replies."""
+
+    way: Way
+    usage: UsageReport
+
+    @classmethod
+    def of(cls, alternative: Alternative, model: str) -> OtherWay:
+        return cls(way=alternative.way, usage=UsageReport.of(model, alternative.usage, calls=alternative.calls))
+
+
+class Savings(Frozen):
+    """This run beside three other ways. A negative saving says that the other way was cheaper."""
+
+    input_tokens: int
+    fanout: OtherWay
+    fanout_cached: OtherWay
+    one_call: OtherWay
+
+    def input_saved(self, way: Way = "fanout") -> float:
+        """Share of the other way's input tokens that this run did not send; negative when it sent more."""
+        other = {"fanout": self.fanout, "fanout-cached": self.fanout_cached, "one-call": self.one_call}[way]
+        return 1 - self.input_tokens / max(1, other.usage.total_input_tokens)
+
+
+class SliceReport(Frozen):
+    """What a subtask saw: line ranges as `L120-L134` (`d2:L120-L134` among several documents)."""
+
+    line_ranges: tuple[str, ...] = ()
+    tokens: int = 0
+    fallback: str = ""
+
+
+class SubtaskResult(Frozen):
+    """One subtask after the run. `reply` keeps its citations as line marks."""
+
+    id: str
+    task: str
+    skill: str
+    status: SubtaskStatus
+    slice: SliceReport = SliceReport()
+    reply: str = ""
+    usage: UsageReport = UsageReport()
+    duration_ms: float | None = None
+    attempts: int = 0
+    depends_on: tuple[str, ...] = ()
+    error: ErrorReport | None = None
+
+
+class Answer(Frozen):
+    """A joined answer: text with `[n]` marks, its citations, and the data if a schema was asked for."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    data: SerializeAsAny[Any] = None
+    usage: UsageReport = UsageReport()
+    error: ErrorReport | None = None
+
+
+class Result(Frozen):
+    """The outcome of a run.
+
+    `status` is "completed" when everything asked for is there, "partial" when something is missing (see `errors`
+    and each subtask's `error`), "failed" when there is no answer at all.
+    """
+
+    task: str
+    answer: str
+    status: RunStatus
+    plan: Plan
+    data: SerializeAsAny[Any] = None
+    citations: tuple[Citation, ...] = ()
+    subtasks: tuple[SubtaskResult, ...] = ()
+    usage: RunUsage = RunUsage()
+    savings: Savings
+    self_answered: int = 0
+    delegated: int = 0
+    warnings: tuple[Notice, ...] = ()
+    errors: tuple[ErrorReport, ...] = ()
+    documents: tuple[str, ...] = ()
+    models: Mapping[str, str] = {}
+    fingerprint: str = ""
+    run_id: str = ""
+    duration_ms: float = 0.0

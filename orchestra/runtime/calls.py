@@ -1,0 +1,91 @@
+"""The one place where a run calls a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from orchestra.document import count_tokens
+from orchestra.errors import ContextTooLong, ModelReplyInvalid
+from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, Usage
+from orchestra.runtime.events import AnswerDelta
+from orchestra.runtime.node import Node
+from orchestra.runtime.retry import RetryPolicy
+from orchestra.runtime.scheduler import Scheduler
+
+
+def model_name(model: Model) -> str:
+    """How results and prices call a model."""
+    return str(getattr(model, "name", "") or type(model).__name__)
+
+
+def context_window(model: Model) -> int | None:
+    """Tokens that a model can read; None when not known."""
+    window = getattr(model, "context_window", None)
+    return window if isinstance(window, int) and window > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """Seconds that one attempt may take, and how often a call is tried."""
+
+    timeout_s: float
+    retry: RetryPolicy
+
+
+async def ask(
+    scheduler: Scheduler,
+    node: Node,
+    model: Model,
+    request: ModelRequest,
+    limits: CallLimits,
+    *,
+    streams_answer: bool = False,
+) -> ModelReply:
+    """Send `request` on a worker and add the reply's usage to the node's.
+
+    With `streams_answer`, the text goes out as `AnswerDelta` events while it arrives. Raises `ModelError`s,
+    `NodeTimeout`, `RunCancelled`.
+    """
+
+    def send(deadline: Deadline, attempt: int) -> ModelReply:
+        def on_delta(text: str) -> None:
+            scheduler.post(lambda: _emit_delta(scheduler, node, text, attempt))
+
+        sent = replace(request, deadline=deadline, on_delta=on_delta if streams_answer else None)
+        return _checked(model.complete(sent), request, model)
+
+    reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)
+    node.usage = reply.usage if node.usage is None else add(node.usage, reply.usage)
+    return reply
+
+
+def _emit_delta(scheduler: Scheduler, node: Node, text: str, attempt: int) -> None:
+    scheduler.stream.emit(AnswerDelta, node_id=node.id, text=text, attempt=attempt)
+
+
+def _checked(reply: object, request: ModelRequest, model: Model) -> ModelReply:
+    if not isinstance(reply, ModelReply):
+        raise ModelReplyInvalid(
+            f"{model_name(model)} returned {type(reply).__name__}",
+            cause="`complete` must return a ModelReply",
+            is_retryable=False,
+        )
+    if reply.stop_reason == "context_exceeded":
+        raise ContextTooLong(f"{model_name(model)} ran out of its context window")
+    if reply.usage.total_input_tokens or reply.usage.output_tokens:
+        return reply
+    counted = Usage(count_tokens(request.prompt), output_tokens=count_tokens(reply.text), is_estimated=True)
+    return replace(reply, usage=counted)
+
+
+def add(one: Usage, other: Usage) -> Usage:
+    """The sum of two usages; its price is known only if both are."""
+    is_priced = one.cost_usd is not None and other.cost_usd is not None
+    return Usage(
+        one.input_tokens + other.input_tokens,
+        one.cached_input_tokens + other.cached_input_tokens,
+        one.cache_write_tokens + other.cache_write_tokens,
+        one.output_tokens + other.output_tokens,
+        (one.cost_usd or 0.0) + (other.cost_usd or 0.0) if is_priced else None,
+        one.is_estimated or other.is_estimated,
+    )

@@ -1,0 +1,162 @@
+"""What happens in a run, as typed objects on one stream.
+
+Names and payloads of the `skill-route-*` events follow the runtime design; the others are ours.
+A listener is any callable that takes an `Event`. One that raises is logged and asked again next time:
+it cannot hurt the run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeVar
+
+log = logging.getLogger("orchestra.events")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """`sequence` counts from 1 within a run; ids are empty strings where they do not apply."""
+
+    type: ClassVar[str] = "event"
+    session_id: str = ""
+    route_run_id: str = ""
+    sequence: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: `{"type": ..., field: value, ...}`."""
+        return {"type": self.type, **{field.name: getattr(self, field.name) for field in fields(self)}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEvent(Event):
+    """What is known of one node. `timing`: `{"started_at": unix seconds or None, "duration_ms": float or None}`."""
+
+    node_id: str = ""
+    parent_node_id: str | None = None
+    kind: str = ""
+    skill_name: str = ""
+    title: str = ""
+    depth: int = 0
+    status: str = ""
+    mode: str = "inline"
+    attempt: int = 1
+    timing: Mapping[str, float | None] | None = None
+    usage: Mapping[str, Any] | None = None
+    error: Mapping[str, str] | None = None
+    permission_snapshot: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteStarted(NodeEvent):
+    """A run begins. `models` names who will be sent text, by phase, before anything is sent."""
+
+    type: ClassVar[str] = "skill-route-started"
+    task: str = ""
+    models: Mapping[str, str] | None = None
+    documents: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUpdated(NodeEvent):
+    type: ClassVar[str] = "skill-route-node-updated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteCompleted(NodeEvent):
+    """The run ended with an answer, whole or partial (`result_status`)."""
+
+    type: ClassVar[str] = "skill-route-completed"
+    result_status: str = "completed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteFailed(NodeEvent):
+    type: ClassVar[str] = "skill-route-failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanReady(Event):
+    """`plan` as JSON; ids of the subtasks that the planner answered and of those that go out."""
+
+    type: ClassVar[str] = "plan-ready"
+    plan: Mapping[str, Any]
+    self_answered: Sequence[str] = ()
+    delegated: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointerResolved(Event):
+    """Which rung of the ladder answered a pointer. `ranges`: `["L120-L134", ...]`, empty when unresolved."""
+
+    type: ClassVar[str] = "pointer-resolved"
+    node_id: str
+    pointer: str
+    rung: str
+    ranges: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceReady(Event):
+    """What a subtask will see. `fallback` says how the slice was found when no pointer resolved."""
+
+    type: ClassVar[str] = "slice-ready"
+    node_id: str
+    ranges: Sequence[str]
+    tokens: int
+    fallback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryScheduled(Event):
+    type: ClassVar[str] = "retry-scheduled"
+    node_id: str
+    attempt: int
+    delay_s: float
+    error: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerDelta(Event):
+    """A piece of the answer as it arrives. A new `attempt` starts the text anew."""
+
+    type: ClassVar[str] = "answer-delta"
+    node_id: str
+    text: str
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned(Event):
+    """Something was mended, dropped or doubted; the run goes on. `code` is stable."""
+
+    type: ClassVar[str] = "warning"
+    code: str
+    message: str
+    node_id: str = ""
+
+
+Listener = Callable[[Event], None]
+E = TypeVar("E", bound=Event)
+
+
+class EventStream:
+    """Numbers events and hands each to every listener, in order. Used from the run's own thread only."""
+
+    def __init__(self, *listeners: Listener | None, run_id: str = "", session_id: str = "") -> None:
+        self.run_id = run_id
+        self.session_id = session_id
+        self._listeners = tuple(listener for listener in listeners if listener is not None)
+        self._sequence = 0
+
+    def emit(self, kind: type[E], **values: Any) -> E:
+        self._sequence += 1
+        event = kind(session_id=self.session_id, route_run_id=self.run_id, sequence=self._sequence, **values)
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:
+                log.warning("a listener raised on %s", event.type, exc_info=True)
+        return event

@@ -1,0 +1,50 @@
+"""Whether a failed call is tried again, and when: tenacity decides, the scheduler waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from orchestra.errors import ModelError
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+LONGEST_OBEYED_WAIT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """At most `max_attempts` calls in all; waits grow from `first_wait_s`, doubling with jitter up to `longest_wait_s`.
+
+    A server's own `retry_after_s` is obeyed up to two minutes; a longer one ends the trying.
+    """
+
+    max_attempts: int = 3
+    first_wait_s: float = 0.5
+    longest_wait_s: float = 8.0
+
+    def delay_before_next(self, error: BaseException, attempt: int) -> float | None:
+        """Seconds to wait before attempt `attempt + 1`, or None when there is to be none."""
+        if not (isinstance(error, ModelError) and error.is_retryable):
+            return None
+        import tenacity
+
+        state = _failed_state(error, attempt)
+        if tenacity.stop_after_attempt(self.max_attempts)(state):
+            return None
+        if error.retry_after_s is not None:
+            return error.retry_after_s if error.retry_after_s <= LONGEST_OBEYED_WAIT_S else None
+        wait = tenacity.wait_exponential_jitter(
+            initial=self.first_wait_s, max=self.longest_wait_s, jitter=self.first_wait_s / 2
+        )
+        return float(wait(state))
+
+
+def _failed_state(error: BaseException, attempt: int) -> RetryCallState:
+    import tenacity
+
+    state = tenacity.RetryCallState(tenacity.Retrying(), fn=None, args=(), kwargs={})
+    state.attempt_number = attempt
+    state.set_exception((type(error), error, error.__traceback__))
+    return state

@@ -1,0 +1,366 @@
+"""The one scheduler: coroutines on the caller's thread, blocking calls on one thread pool.
+
+A node's work is an `async def` that awaits three things only: `call` (a blocking function, on the pool),
+`join` (other jobs), `sleep` (a timer). Whatever waits is a suspended coroutine and holds no worker, so
+nesting cannot deadlock a small pool, and all bookkeeping happens on one thread, without locks.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import queue
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from orchestra.errors import DependencyFailed, NodeTimeout, OrchestraError, RunCancelled, UnexpectedFailure
+from orchestra.models.protocol import Deadline
+from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
+from orchestra.runtime.node import FINAL, Node, Status
+from orchestra.runtime.retry import RetryPolicy
+
+T = TypeVar("T")
+GRACE_S = 0.5  # past its deadline, how long a call may take to say so itself
+
+
+class _Effect:
+    """What a coroutine yields to the scheduler."""
+
+    def __await__(self) -> Generator[_Effect, Any, Any]:
+        return (yield self)
+
+
+@dataclass(eq=False, slots=True)
+class _Call(_Effect):
+    function: Callable[[Deadline, int], Any]
+    node: Node
+    timeout_s: float | None
+    retry: RetryPolicy | None
+    attempt: int = 0
+    deadline: Deadline | None = None
+    future: Future[None] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Join(_Effect):
+    jobs: Sequence[Job[Any]]
+    missing: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class _Sleep(_Effect):
+    seconds: float
+
+
+@dataclass(eq=False, slots=True)
+class Job(Generic[T]):
+    """A coroutine under way. After it ends, `error` is None and `result` holds its value, or the reverse."""
+
+    coroutine: Coroutine[Any, Any, T]
+    node: Node
+    result: T | None = None
+    error: OrchestraError | None = None
+    is_done: bool = False
+    waiting_for: _Effect | None = None
+    unfinished_dependencies: int = 0
+    waiters: list[Callable[[Job[T]], None]] = field(default_factory=list)
+
+    @property
+    def value(self) -> T:
+        """The result; raises the job's error if it failed."""
+        if self.error is not None:
+            raise self.error
+        return cast("T", self.result)
+
+
+class Scheduler:
+    """Runs one tree of jobs at a time. `pool` may be shared between schedulers; without one, each run makes its own."""
+
+    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: ThreadPoolExecutor | None = None) -> None:
+        self.stream = stream
+        self._shared_pool = pool
+        self._max_workers = max_workers
+        self._pool: ThreadPoolExecutor | None = pool
+        self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._jobs: dict[Job[Any], None] = {}
+        self._is_cancelled = False
+
+    # What a coroutine awaits
+
+    async def call(
+        self,
+        function: Callable[[Deadline, int], T],
+        *,
+        node: Node,
+        timeout_s: float | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> T:
+        """`function(deadline, attempt)` on a worker. Time in the queue does not count towards `timeout_s`.
+
+        Raises what the function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`.
+        """
+        return await _Call(function, node, timeout_s, retry)
+
+    async def join(self, jobs: Sequence[Job[Any]]) -> None:
+        """Wait until all of `jobs` have ended, however they ended."""
+        await _Join(jobs)
+
+    async def sleep(self, seconds: float) -> None:
+        await _Sleep(seconds)
+
+    # Starting and stopping
+
+    def run(self, coroutine: Coroutine[Any, Any, T], node: Node) -> T:
+        """Drive `coroutine`, and all that it spawns, to the end; returns its value or raises its error.
+
+        The first Ctrl-C cancels (see `cancel`), the second raises KeyboardInterrupt.
+        """
+        with self._ctrl_c_cancels():
+            root = self.spawn(coroutine, node)
+            try:
+                while not root.is_done:
+                    self._advance()
+            finally:
+                self._close()
+        return root.value
+
+    def spawn(self, coroutine: Coroutine[Any, Any, T], node: Node, after: Iterable[Job[Any]] = ()) -> Job[T]:
+        """Start a job once all of `after` have completed; if one of them did not, it fails with DEPENDENCY_FAILED."""
+        job = Job(coroutine, node)
+        self._jobs[job] = None
+        self._announce(node)
+        after = tuple(after)
+        dependencies = [dependency for dependency in after if not dependency.is_done]
+        failed = next((dependency for dependency in after if dependency.error), None)
+        if self._is_cancelled:
+            self._ready.append((job, None, RunCancelled("the run was cancelled before this started")))
+        elif failed is not None:
+            self._ready.append((job, None, _dependency_failed(failed)))
+        elif dependencies:
+            job.unfinished_dependencies = len(dependencies)
+            for dependency in dependencies:
+                dependency.waiters.append(lambda ended: self._dependency_ended(job, ended))
+        else:
+            self._ready.append((job, None, None))
+        return job
+
+    def cancel(self) -> None:
+        """Start nothing more and let go of what runs; finished jobs keep their results. From any thread."""
+        self._inbox.put(self._cancel)
+
+    def post(self, action: Callable[[], None]) -> None:
+        """Run `action` on the run's own thread, in order of arrival. From any thread."""
+        self._inbox.put(action)
+
+    # The loop
+
+    def _advance(self) -> None:
+        while self._ready:
+            self._step(*self._ready.popleft())
+        if not self._jobs:
+            return
+        timeout = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
+        with suppress(queue.Empty):
+            self._inbox.get(timeout=timeout)()
+        while self._timers and self._timers[0][0] <= time.monotonic():
+            heapq.heappop(self._timers)[2]()
+
+    def _step(self, job: Job[Any], value: Any, error: BaseException | None) -> None:
+        if job.is_done:
+            return
+        job.waiting_for = None
+        try:
+            effect = job.coroutine.throw(error) if error is not None else job.coroutine.send(value)
+        except StopIteration as stop:
+            self._finish(job, stop.value, None)
+        except OrchestraError as raised:
+            self._finish(job, None, raised)
+        except Exception as raised:  # noqa: BLE001 - a defect in one node must not lose the others
+            self._finish(job, None, _unexpected(raised))
+        else:
+            job.waiting_for = effect
+            self._begin(job, effect)
+
+    def _begin(self, job: Job[Any], effect: _Effect) -> None:
+        if isinstance(effect, _Call):
+            self._submit(job, effect)
+        elif isinstance(effect, _Join):
+            pending = [other for other in effect.jobs if not other.is_done]
+            effect.missing = len(pending)
+            if not pending:
+                self._ready.append((job, None, None))
+            for other in pending:
+                other.waiters.append(lambda _, job=job, effect=effect: self._joined(job, effect))
+        elif isinstance(effect, _Sleep):
+            if self._is_cancelled:
+                self._ready.append((job, None, RunCancelled("the run was cancelled")))
+            else:
+                self._at(effect.seconds, lambda: self._resume(job, effect, None, None))
+
+    def _joined(self, job: Job[Any], effect: _Join) -> None:
+        effect.missing -= 1
+        if effect.missing == 0:
+            self._ready.append((job, None, None))
+
+    def _resume(self, job: Job[Any], effect: _Effect, value: Any, error: BaseException | None) -> None:
+        """Go on with a job, unless it has gone on without this effect (timeout, cancellation)."""
+        if job.waiting_for is effect:
+            job.waiting_for = None
+            self._ready.append((job, value, error))
+
+    def _finish(self, job: Job[Any], result: Any, error: OrchestraError | None) -> None:
+        job.is_done, job.result, job.error = True, result, error
+        self._jobs.pop(job, None)
+        if job.node.status not in FINAL:
+            ended = Status.COMPLETED
+            if error is not None:
+                ended = Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED
+            job.node.end(ended, error)
+            self._announce(job.node)
+        for notify in job.waiters:
+            notify(job)
+
+    def _dependency_ended(self, job: Job[Any], ended: Job[Any]) -> None:
+        job.unfinished_dependencies -= 1
+        if ended.error is not None:
+            self._ready.append((job, None, _dependency_failed(ended)))
+        elif job.unfinished_dependencies == 0:
+            self._ready.append((job, None, None))
+
+    # Blocking calls
+
+    def _submit(self, job: Job[Any], call: _Call) -> None:
+        if self._is_cancelled:
+            self._ready.append((job, None, RunCancelled("the run was cancelled")))
+            return
+        call.attempt += 1
+        call.node.attempt = call.attempt
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._max_workers, thread_name_prefix="orchestra")
+        call.future = self._pool.submit(self._work, job, call)
+
+    def _work(self, job: Job[Any], call: _Call) -> None:
+        """On a worker: say that work started, do it, hand the outcome to the run's thread."""
+        attempt = call.attempt
+        deadline = Deadline(call.timeout_s)
+        self._inbox.put(lambda: self._started(job, call, attempt, deadline))
+        value, error = None, None
+        try:
+            value = call.function(deadline, attempt)
+        except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
+            error = raised
+        self._inbox.put(lambda: self._ended(job, call, attempt, value, error))
+
+    def _started(self, job: Job[Any], call: _Call, attempt: int, deadline: Deadline) -> None:
+        if self._is_cancelled or job.waiting_for is not call:
+            deadline.cancel()
+            return
+        call.deadline = deadline
+        if call.node.status is Status.ROUTING:
+            call.node.start()
+            self._announce(call.node)
+        remaining = deadline.remaining_s()
+        if remaining is not None:
+            self._at(remaining + GRACE_S, lambda: self._overdue(job, call, attempt))
+
+    def _overdue(self, job: Job[Any], call: _Call, attempt: int) -> None:
+        if job.waiting_for is call and call.attempt == attempt and call.deadline is not None:
+            call.deadline.cancel()
+            timeout = NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s")
+            self._resume(job, call, None, timeout)
+
+    def _ended(self, job: Job[Any], call: _Call, attempt: int, value: Any, error: BaseException | None) -> None:
+        if job.waiting_for is not call or call.attempt != attempt:
+            return
+        if error is None:
+            self._resume(job, call, value, None)
+            return
+        delay = call.retry.delay_before_next(error, attempt) if call.retry else None
+        if delay is None:
+            self._resume(job, call, None, error if isinstance(error, OrchestraError) else _unexpected(error))
+            return
+        call.deadline = None
+        described = error.to_dict() if isinstance(error, OrchestraError) else {}
+        self.stream.emit(
+            RetryScheduled, node_id=call.node.id, attempt=attempt + 1, delay_s=round(delay, 3), error=described
+        )
+        self._at(delay, lambda: self._retry(job, call))
+
+    def _retry(self, job: Job[Any], call: _Call) -> None:
+        if job.waiting_for is call:
+            self._submit(job, call)
+
+    # Timers, cancellation, the end
+
+    def _at(self, seconds: float, action: Callable[[], None]) -> None:
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), action))
+
+    def _cancel(self) -> None:
+        self._is_cancelled = True
+        for job in list(self._jobs):
+            effect = job.waiting_for
+            if isinstance(effect, _Call):
+                if effect.future is not None:
+                    effect.future.cancel()
+                if effect.deadline is not None:
+                    effect.deadline.cancel()
+            if isinstance(effect, _Call | _Sleep) or job.unfinished_dependencies:
+                job.waiting_for = None
+                self._ready.append((job, None, RunCancelled("the run was cancelled")))
+
+    def _close(self) -> None:
+        for job in self._jobs:
+            if isinstance(job.waiting_for, _Call) and job.waiting_for.deadline is not None:
+                job.waiting_for.deadline.cancel()
+            job.coroutine.close()
+        self._jobs.clear()
+        if self._pool is not None and self._pool is not self._shared_pool:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _announce(self, node: Node) -> None:
+        self.stream.emit(NodeUpdated, **node.snapshot())
+
+    @contextmanager
+    def _ctrl_c_cancels(self) -> Iterator[None]:
+        """As asyncio.run does: only on the main thread, and only over Python's own handler."""
+        is_ours = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if not is_ours:
+            yield
+            return
+
+        def on_interrupt(_number: int, _frame: Any) -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self.cancel()
+
+        signal.signal(signal.SIGINT, on_interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _dependency_failed(dependency: Job[Any]) -> OrchestraError:
+    error = dependency.error
+    if isinstance(error, RunCancelled):
+        return RunCancelled("the run was cancelled before this started")
+    cause = f"{error.code}: {error.what}" if error is not None else ""
+    return DependencyFailed(f"{dependency.node.id}, on which this depends, failed", cause=cause)
+
+
+def _unexpected(error: BaseException) -> UnexpectedFailure:
+    failure = UnexpectedFailure(f"{type(error).__name__}: {error}", cause="a defect, not a condition that was foreseen")
+    failure.__cause__ = error
+    return failure
