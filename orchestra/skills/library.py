@@ -106,7 +106,9 @@ def _read_folder(folder: Path) -> Iterator[tuple[Skill | None, tuple[Diagnostic,
     if not files:
         raise SkillInvalid(
             f"{folder} holds no skill",
-            cause="no SKILL.md in it or in the folders directly in it" if folder.is_dir() else "it is no folder",
+            cause="no SKILL.md in it or in the folders directly in it"
+            if folder.is_dir()
+            else "there is no such folder",
             suggestion="Name a folder with a SKILL.md, or a folder of such folders.",
         )
     for file in files:

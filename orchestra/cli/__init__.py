@@ -1,0 +1,37 @@
+"""The command. Each sub-command is a module of its own, imported when it is asked for.
+
+Exit codes: 0 completed, 1 failed, 2 usage, 3 partial, 130 interrupted with nothing finished.
+"""
+
+from __future__ import annotations
+
+import click
+
+from orchestra.cli.group import LazyGroup, debug_option
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "run": ("orchestra.cli.run:run", "Answer a task over documents."),
+    "plan": ("orchestra.cli.plan:plan", "Show the plan of a run and its estimated bill."),
+    "outline": ("orchestra.cli.document:outline", "Show a document's sections with their lines and tokens."),
+    "slice": ("orchestra.cli.document:slice_", "Print what pointers into a document resolve to."),
+    "skills": ("orchestra.cli.skills:skills", "List the skills that a run may use."),
+    "models": ("orchestra.cli.models:models", "Show which models are configured."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    entries=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog='\b\nExample:\n  orchestra run report.md "What drove the margin, and who audits the company?"',
+)
+@click.version_option(package_name="orchestra", message="orchestra %(version)s")
+@debug_option
+def main() -> None:
+    """Answer a task over long documents, every claim with its lines.
+
+    The answer goes to standard output, everything else to standard error.
+    Exit codes: 0 completed, 1 failed, 2 usage, 3 partial.
+    """

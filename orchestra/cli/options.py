@@ -1,0 +1,80 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from orchestra.cli.terminal import say
+
+if TYPE_CHECKING:
+    from orchestra.document import DocumentSet
+    from orchestra.skills import SkillLibrary
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON.")
+skills_option = click.option(
+    "--skills",
+    "skill_folders",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="A skill, or a folder of skills, to use besides the shipped ones. Repeatable.",
+)
+on_unresolved_option = click.option(
+    "--on-unresolved",
+    type=click.Choice(["full", "search", "error"]),
+    default="full",
+    show_default=True,
+    help="When no pointer of a subtask resolves: send everything, send the best parts, or fail it.",
+)
+documents_and_task = click.argument("words", nargs=-1, metavar='DOC... "TASK"')
+
+
+def split_task(words: tuple[str, ...]) -> tuple[list[Path], str]:
+    """Documents and the task, which stands last. Raises a usage error when either is missing."""
+    if len(words) < 2:
+        missing = "document and the task are" if not words else "task is"
+        raise click.UsageError(f'the {missing} missing: DOC... "TASK"')
+    *documents, task = words
+    if not task.strip():
+        raise click.UsageError("the task is empty")
+    if Path(task).is_file():
+        raise click.UsageError(f"the last argument is the task, and {task!r} is a file: the task is missing")
+    if documents.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read once")
+    return [Path(document) for document in documents], task
+
+
+def model_options(command: F) -> F:
+    """`--model`, and another one for the planner or the synthesis."""
+    for name, text in (
+        ("--synthesis-model", "For the synthesis only."),
+        ("--planner-model", "For the planner only."),
+        ("--model", "Such as anthropic:claude-sonnet-5-5; `orchestra models` says what the default is."),
+    ):
+        command = click.option(name, metavar="NAME", help=text)(command)
+    return command
+
+
+def load_documents(paths: Iterable[Path]) -> DocumentSet:
+    from orchestra.document import DocumentSet
+
+    return DocumentSet.of(list(paths))
+
+
+def load_skills(folders: tuple[Path, ...], *, is_quiet: bool = False) -> SkillLibrary:
+    """The shipped skills with those of `folders` over them; what is wrong with these is said on standard error."""
+    from orchestra.skills import SkillLibrary
+
+    if not folders:
+        return SkillLibrary.builtin()
+    library = SkillLibrary.from_path(*folders)
+    for diagnostic in () if is_quiet else library.diagnostics:
+        where = f"{diagnostic.path}:{diagnostic.line}" if diagnostic.line else diagnostic.path
+        say(f"{diagnostic.severity}: {where} {diagnostic.message}")
+    return SkillLibrary.builtin().merged(library)

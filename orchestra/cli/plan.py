@@ -1,0 +1,122 @@
+"""`orchestra plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orchestra.cli.bill import Bill, bill_text, estimate
+from orchestra.cli.group import debug_option
+from orchestra.cli.options import (
+    documents_and_task,
+    json_option,
+    load_documents,
+    load_skills,
+    on_unresolved_option,
+    skills_option,
+    split_task,
+)
+from orchestra.cli.progress import progress
+from orchestra.cli.terminal import as_json, print_answer
+
+if TYPE_CHECKING:
+    from orchestra.document import LineRange
+    from orchestra.planning.assemble import Assignment
+    from orchestra.planning.plan import Plan, Subtask
+
+
+@click.command(
+    epilog="\b\nExamples:\n"
+    '  orchestra plan report.md "How do the two segments compare?"\n'
+    '  orchestra plan report.md "How do they compare?" --json > plan.json\n'
+    '  orchestra run report.md "How do they compare?" --plan plan.json'
+)
+@documents_and_task
+@click.option("--model", metavar="NAME", help="Who plans; `orchestra models` says what the default is.")
+@skills_option
+@on_unresolved_option
+@json_option
+@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@debug_option
+def plan(
+    words: tuple[str, ...],
+    model: str | None,
+    skill_folders: tuple[Path, ...],
+    on_unresolved: Any,
+    is_json: bool,
+    quiet: bool,
+) -> None:
+    """Show the plan, slices and estimated bill of a run.
+
+    Asks the planner once and sends nothing after it. The JSON is a plan that
+    `orchestra run --plan` takes.
+    """
+    paths, task = split_task(words)
+    documents = load_documents(paths)
+    library = load_skills(skill_folders, is_quiet=quiet)
+
+    from orchestra.models import resolve_model
+    from orchestra.pipeline import make_plan
+    from orchestra.planning.assemble import assemble
+    from orchestra.runtime.calls import model_name
+
+    with progress(is_quiet=quiet) as listener:
+        made = make_plan(documents, task, skills=library, model=model, on_event=listener)
+    assignments = assemble(made, documents, library, on_unresolved=on_unresolved)
+    bill = estimate(made, assignments, documents, library, task=task, model=model_name(resolve_model(model)))
+    print_answer(as_json(_as_data(made, assignments, bill)) if is_json else _as_text(made, assignments, bill))
+
+
+def _as_text(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> str:
+    by_id = {assignment.subtask.id: assignment for assignment in assignments}
+    blocks = [_subtask_text(subtask, by_id.get(subtask.id)) for subtask in plan.subtasks]
+    if plan.reasoning:
+        blocks.insert(0, plan.reasoning)
+    return "\n\n".join((*blocks, "Estimated bill\n" + bill_text(bill)))
+
+
+def _subtask_text(subtask: Subtask, assignment: Assignment | None) -> str:
+    lines = [f"{subtask.id}. [{subtask.skill}] {subtask.task}"]
+    if subtask.depends_on:
+        lines.append(f"   after: {', '.join(subtask.depends_on)}")
+    if assignment is None:
+        return "\n".join((*lines, f"   answer: {subtask.answer}"))
+    lines += [
+        f"   {resolution.pointer}: {_spans(resolution.ranges) or 'nothing'} (by {resolution.rung})"
+        for resolution in assignment.resolutions
+    ]
+    lines += [f"   warning: {warning}" for warning in assignment.warnings]
+    if assignment.error is not None:
+        return "\n".join((*lines, f"   {assignment.error.code}: {assignment.error.what}"))
+    how = f" (nothing resolved: {assignment.fallback})" if assignment.fallback else ""
+    return "\n".join(
+        (*lines, f"   slice: {_spans(assignment.slice.line_ranges)}, {assignment.slice.tokens:,} tokens{how}")
+    )
+
+
+def _as_data(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> dict[str, Any]:
+    slices = [
+        {
+            "subtask": assignment.subtask.id,
+            "skill": assignment.skill.name,
+            "line_ranges": [str(found) for found in assignment.slice.line_ranges],
+            "tokens": assignment.slice.tokens,
+            "fallback": assignment.fallback,
+            "pointers": [
+                {"pointer": found.pointer, "rung": found.rung, "notes": list(found.notes)}
+                for found in assignment.resolutions
+            ],
+            "warnings": list(assignment.warnings),
+            "error": assignment.error.to_dict() if assignment.error else None,
+        }
+        for assignment in assignments
+    ]
+    return {**plan.model_dump(mode="json"), "slices": slices, "bill": [asdict(line) for line in bill.lines]}
+
+
+def _spans(ranges: Sequence[LineRange]) -> str:
+    return ", ".join(map(str, ranges))

@@ -1,0 +1,81 @@
+"""A result as text: the answer with its sources, and the line that sums up the run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orchestra.document import Citation
+    from orchestra.result import Result, Savings
+
+QUOTE_LENGTH = 90
+
+
+def answer_text(result: Result) -> str:
+    """The answer, the data if a schema was asked for, and one line per source."""
+    blocks = [result.answer.strip()]
+    if result.data is not None:
+        data = result.model_dump(mode="json", include={"data"})["data"]
+        blocks.append("Data\n" + json.dumps(data, ensure_ascii=False, indent=2))
+    if result.citations:
+        blocks.append("Sources\n" + "\n".join(source_line(citation) for citation in result.citations))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def source_line(citation: Citation) -> str:
+    """`[1] report.md L120-L134, p. 12 verified "quote..."`."""
+    mark = f"[{citation.number}{'?' if citation.status == 'unverified' else ''}]"
+    last = f"-L{citation.last_line}" if citation.last_line != citation.first_line else ""
+    page = f", p. {citation.page}" if citation.page is not None else ""
+    quote = f' "{shortened(citation.quote)}"' if citation.quote else ""
+    reason = f" ({citation.reason})" if citation.reason and citation.status != "verified" else ""
+    return f"{mark} {citation.document} L{citation.first_line}{last}{page} {citation.status}{quote}{reason}"
+
+
+def shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= QUOTE_LENGTH else line[: QUOTE_LENGTH - 3].rstrip() + "..."
+
+
+def capsule(result: Result) -> str:
+    """The run in one line: how many skills, how long, how it went, what it took, and what that saved."""
+    parts = [
+        f"routed {result.delegated} {'skill' if result.delegated == 1 else 'skills'}",
+        f"{result.self_answered} self-answered" if result.self_answered else "",
+        _duration(result.duration_ms),
+        _outcome(result),
+        f"{result.usage.total_input_tokens:,} tokens in ({compared(result.savings)})",
+        _price(result.usage.cost_usd),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def compared(savings: Savings) -> str:
+    """`78 % less than naive fan-out`, `more` when that is the truth."""
+    percent = round(savings.input_saved("fanout") * 100)
+    if percent == 0:
+        return "as many as naive fan-out"
+    return f"{abs(percent)} % {'less' if percent > 0 else 'more'} than naive fan-out"
+
+
+def _outcome(result: Result) -> str:
+    sent = [subtask for subtask in result.subtasks if subtask.status != "self-answered"]
+    succeeded = sum(subtask.status == "completed" for subtask in sent)
+    if result.status == "completed":
+        return "all succeeded"
+    if result.status == "failed" and not succeeded:
+        return "failed"
+    return f"{succeeded} of {len(sent)} succeeded" if succeeded < len(sent) else result.status
+
+
+def _duration(duration_ms: float) -> str:
+    seconds = duration_ms / 1000
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def _price(cost_usd: float | None) -> str:
+    """Nothing when it is not known, and nothing when nothing was charged."""
+    if not cost_usd:
+        return ""
+    return f"${cost_usd:.3f}" if cost_usd >= 0.001 else "under $0.001"
