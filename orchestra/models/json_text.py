@@ -1,0 +1,66 @@
+"""JSON as servers and models write it: fast where it is clean, forgiving where the meaning is plain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Parsed JSON. Lone surrogates and broken UTF-8 are let through. Raises ValueError on anything else."""
+    try:
+        return from_json(text)
+    except ValueError:
+        lenient = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    try:
+        return json.loads(lenient)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+
+
+def find_json(text: str, *, is_object: bool = True) -> Any:
+    """The JSON in a model's reply: all of it, or what stands in a fence or in prose; None when there is none.
+
+    With `is_object`, an object is wanted, so brackets in the prose before it do not count.
+    """
+    stripped = text.strip()
+    try:
+        return parse_json(stripped)
+    except ValueError:
+        pass
+    decoder = json.JSONDecoder()
+    openings = "{" if is_object else "{["
+    starts = sorted(at for at in (stripped.find(opening) for opening in openings) if at >= 0)
+    for start in starts:
+        try:
+            return decoder.raw_decode(stripped, start)[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+def mend_object(text: str) -> Mapping[str, Any] | None:
+    """The object that broken JSON was meant to be (a tool's arguments); None when it is none. "" is {}."""
+    if not text.strip():
+        return {}
+    try:
+        parsed = parse_json(text)
+    except ValueError:
+        import json_repair
+
+        parsed = json_repair.loads(text)
+    return parsed if isinstance(parsed, dict) else None
+
+
+def without_lone_surrogates(text: str) -> str:
+    """Halves of a character that a server sent as two escapes are joined; a half without its other is U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
