@@ -151,9 +151,9 @@ class EventStream:
         self._listeners = tuple(listener for listener in listeners if listener is not None)
         self._sequence = 0
 
-    def emit(self, kind: type[E], **values: Any) -> E:
+    def emit(self, event_type: type[E], /, **values: Any) -> E:
         self._sequence += 1
-        event = kind(session_id=self.session_id, route_run_id=self.run_id, sequence=self._sequence, **values)
+        event = event_type(session_id=self.session_id, route_run_id=self.run_id, sequence=self._sequence, **values)
         for listener in self._listeners:
             try:
                 listener(event)

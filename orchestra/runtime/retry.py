@@ -35,10 +35,8 @@ class RetryPolicy:
             return None
         if error.retry_after_s is not None:
             return error.retry_after_s if error.retry_after_s <= LONGEST_OBEYED_WAIT_S else None
-        wait = tenacity.wait_exponential_jitter(
-            initial=self.first_wait_s, max=self.longest_wait_s, jitter=self.first_wait_s / 2
-        )
-        return float(wait(state))
+        wait = tenacity.wait_exponential(multiplier=self.first_wait_s) + tenacity.wait_random(0, self.first_wait_s / 2)
+        return min(float(wait(state)), self.longest_wait_s)
 
 
 def _failed_state(error: BaseException, attempt: int) -> RetryCallState:

@@ -27,6 +27,7 @@ from orchestra.runtime.node import FINAL, Node, Status
 from orchestra.runtime.retry import RetryPolicy
 
 T = TypeVar("T")
+LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
 GRACE_S = 0.5  # past its deadline, how long a call may take to say so itself
 
 
@@ -126,7 +127,9 @@ class Scheduler:
         The first Ctrl-C cancels (see `cancel`), the second raises KeyboardInterrupt.
         """
         with self._ctrl_c_cancels():
-            root = self.spawn(coroutine, node)
+            root = Job(coroutine, node)
+            self._jobs[root] = None
+            self._ready.append((root, None, None))
             try:
                 while not root.is_done:
                     self._advance()
@@ -169,9 +172,9 @@ class Scheduler:
             self._step(*self._ready.popleft())
         if not self._jobs:
             return
-        timeout = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else None
+        next_timer_s = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else LONGEST_WAIT_S
         with suppress(queue.Empty):
-            self._inbox.get(timeout=timeout)()
+            self._inbox.get(timeout=min(next_timer_s, LONGEST_WAIT_S))()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
 
