@@ -25,7 +25,7 @@ _DEFINITION_LINE = r"(?:[ \t>*+-]|\d{1,9}[.)])*+\[(?:[^\]\\\n]|\\.)*+(?:\]:|\\?$
 _SUSPECT = re.compile(f"^{_SUSPECT_LINE}", re.MULTILINE)
 _SUSPECT_OR_DEFINITION = re.compile(f"^(?:{_SUSPECT_LINE}|{_DEFINITION_LINE})", re.MULTILINE)
 _JOINT = re.compile(
-    r"^(?:(?:[ \t]*+\n)++(?=[^ \t\n])"
+    r"^(?:[ \t]*+\n(?=[^ \t\n])"
     r"|(?=#{1,6}(?:[ \t]|$)|(?:[-+*]|1[.)])[ \t]++[^ \t\n]|```[^`\n]*+$|~~~))",
     re.MULTILINE,
 )
