@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from orchestra.document import DocumentSet, count_tokens
-from orchestra.models.protocol import Block, DocumentBlock, ModelRequest, SliceBlock, Usage
+from orchestra.models.protocol import Block, Catalogue, DocumentBlock, Instructions, ModelRequest, SliceBlock, Usage
 
 Way = Literal["fanout", "fanout-cached", "one-call"]
 
@@ -36,7 +37,13 @@ def _block_tokens(block: Block) -> int:
         return block.documents.tokens
     if isinstance(block, SliceBlock):
         return block.slice.tokens
-    return count_tokens(block.text)
+    return _prompt_tokens(block.text) if isinstance(block, Instructions | Catalogue) else count_tokens(block.text)
+
+
+@lru_cache(maxsize=256)
+def _prompt_tokens(text: str) -> int:
+    """Rules, skill prompts and catalogues recur from call to call."""
+    return count_tokens(text)
 
 
 def alternatives(

@@ -181,8 +181,8 @@ def _mend_subtask(item: Mapping[str, Any]) -> dict[str, Any]:
         places.insert(0, cast("Mapping[str, Any]", pointers))
     elif pointers:
         places.insert(0, {"sections": pointers})
-    sections = next((found for place in places if (found := _first(place, _SECTION_NAMES))), [])
-    ranges = next((found for place in places if (found := _first(place, _RANGE_NAMES))), [])
+    sections = next((found for place in places if (found := _first(place, _SECTION_NAMES))), None)
+    ranges = next((found for place in places if (found := _first(place, _RANGE_NAMES))), None)
     answer = _as_text(item.get("answer")).strip() or None
     skill = _as_text(item.get("skill")).strip() or (SELF if answer else "fact-extraction")
     return {

@@ -111,7 +111,8 @@ def _validated(value: Any, schema: AnswerSchema, raw: str) -> Any:
             ) from None
     import jsonschema
 
-    error = next(jsonschema.Draft202012Validator(dict(schema)).iter_errors(value), None)
+    validator = cast("Any", jsonschema.Draft202012Validator(dict(schema)))
+    error = next(validator.iter_errors(value), None)
     if error is not None:
         place = "/".join(str(step) for step in error.absolute_path)
         raise AnswerInvalid("the answer does not fit the schema", cause=f"{place}: {error.message}", raw=raw)

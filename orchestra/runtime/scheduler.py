@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class Job(Generic[T]):
     is_done: bool = False
     waiting_for: _Effect | None = None
     unfinished_dependencies: int = 0
-    waiters: list[Callable[[Job[T]], None]] = field(default_factory=list)
+    waiters: list[Callable[[Job[Any]], None]] = field(default_factory=list["Callable[[Job[Any]], None]"])
 
     @property
     def value(self) -> T:
@@ -334,7 +334,7 @@ class Scheduler:
         self.stream.emit(NodeUpdated, **node.snapshot())
 
     @contextmanager
-    def _ctrl_c_cancels(self) -> Iterator[None]:
+    def _ctrl_c_cancels(self) -> Generator[None]:
         """As asyncio.run does: only on the main thread, and only over Python's own handler."""
         is_ours = (
             threading.current_thread() is threading.main_thread()

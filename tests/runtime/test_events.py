@@ -15,7 +15,10 @@ def test_events_are_numbered_and_carry_the_run():
     stream.emit(Warned, code="A", message="one")
     stream.emit(AnswerDelta, node_id="run/synthesis", text="two")
 
-    assert [(event.sequence, event.route_run_id, event.session_id) for event in seen] == [(1, "r1", "s1"), (2, "r1", "s1")]
+    assert [(event.sequence, event.route_run_id, event.session_id) for event in seen] == [
+        (1, "r1", "s1"),
+        (2, "r1", "s1"),
+    ]
 
 
 def test_a_listener_that_raises_does_not_hurt_the_others(caplog):

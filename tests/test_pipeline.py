@@ -1,0 +1,595 @@
+"""A run as its caller sees it, with models that say what a test needs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from models_for_tests import ScriptedModel, at, plan_of
+from pydantic import BaseModel
+
+from orchestra import Cancellation, Document, Finding, Result, make_plan, orchestrate, orchestrate_async, synthesize
+from orchestra.errors import (
+    ContextTooLong,
+    DocumentUnreadable,
+    InputInvalid,
+    ModelAuth,
+    ModelOverloaded,
+    PlanInvalid,
+    RunCancelled,
+    SkillInvalid,
+)
+from orchestra.models.protocol import ModelReply, Usage
+from orchestra.runtime.events import AnswerDelta, NodeUpdated, PlanReady, RouteFailed, RouteStarted, Warned
+
+REPORT = """# Report
+
+## Revenue
+
+Revenue was $40 million in 2025, against $32 million in 2024.
+
+## Costs
+
+Costs rose because steel became dearer.
+
+## Auditor
+
+Miller & Stone LLP audits the company.
+"""
+REVENUE, COSTS, AUDITOR = at("Revenue"), at("Costs"), at("Auditor")
+
+
+def codes(result):
+    return [notice.code for notice in result.warnings]
+
+
+def test_a_lookup_is_answered_by_the_planner_and_an_analysis_goes_out_with_its_slice_only():
+    model = ScriptedModel(
+        plan=plan_of(
+            {"skill": "self", "answer": "Miller & Stone LLP", "context_pointers": AUDITOR},
+            {"skill": "causal_reasoning", "context_pointers": COSTS},
+        ),
+        subtask="Steel became dearer [L9].",
+        synthesis="Miller & Stone LLP audits [L13]; costs rose with steel [L9].",
+    )
+
+    result = orchestrate(REPORT, "Who audits, and why did costs rise?", model=model)
+
+    assert result.status == "completed"
+    assert (result.self_answered, result.delegated) == (1, 1)
+    assert result.answer == "Miller & Stone LLP audits [1]; costs rose with steel [2]."
+    assert [(c.first_line, c.status) for c in result.citations] == [(13, "verified"), (9, "verified")]
+    assert [request.purpose for request in model.requests] == ["plan", "subtask", "synthesis"]
+    prompt = model.sent("subtask")[0].prompt
+    assert "steel became dearer" in prompt
+    assert "Miller" not in prompt
+    assert "$40 million" not in prompt
+
+
+def test_a_self_answer_is_cited_by_code():
+    model = ScriptedModel(plan=plan_of({"skill": "self", "answer": "Miller & Stone LLP", "context_pointers": AUDITOR}))
+
+    result = orchestrate(REPORT, "Who audits?", model=model)
+
+    assert result.answer == "Miller & Stone LLP [1]"
+    assert result.citations[0].first_line == 13
+    assert result.citations[0].status == "verified"
+    assert len(model.requests) == 1
+
+
+def test_a_self_answer_that_the_document_does_not_hold_is_delegated_as_fact_extraction():
+    model = ScriptedModel(
+        plan=plan_of({"skill": "self", "answer": "Carter Ltd, since 1999", "context_pointers": AUDITOR}),
+        subtask="Miller & Stone LLP [L13]",
+    )
+
+    result = orchestrate(REPORT, "Who audits?", model=model)
+
+    assert "SELF_ANSWER_UNSUPPORTED" in codes(result)
+    assert result.subtasks[0].skill == "fact-extraction"
+    assert result.answer == "Miller & Stone LLP [1]"
+
+
+def test_a_single_finding_is_the_answer_and_streams():
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask="Costs rose [L9].")
+    deltas = []
+
+    result = orchestrate(
+        REPORT, "Why?", model=model, on_event=lambda e: deltas.append(e.text) if isinstance(e, AnswerDelta) else None
+    )
+
+    assert result.answer == "Costs rose [1]."
+    assert deltas == ["Costs", "rose", "[L9]."]
+    assert model.sent("synthesis") == []
+
+
+def test_the_planner_s_own_answers_are_joined_without_a_call():
+    model = ScriptedModel(
+        plan=plan_of(
+            {"skill": "self", "task": "Who audits?", "answer": "Miller & Stone LLP", "context_pointers": AUDITOR},
+            {"skill": "self", "task": "Revenue?", "answer": "$40 million", "context_pointers": REVENUE},
+        )
+    )
+
+    result = orchestrate(REPORT, "Who audits, and what was revenue?", model=model)
+
+    assert len(model.requests) == 1
+    assert result.answer == "**Who audits?**\nMiller & Stone LLP [1]\n\n**Revenue?**\n$40 million [2]"
+
+
+def test_a_failed_subtask_leaves_the_others_and_is_named_to_the_synthesis():
+    model = ScriptedModel(
+        plan=plan_of({"task": "broken", "context_pointers": COSTS}, {"task": "fine", "context_pointers": REVENUE}),
+        subtask=lambda request: ModelAuth("no key") if "broken" in request.prompt else "Revenue rose [L5].",
+        synthesis="Revenue rose [L5]; the rest is missing.",
+    )
+
+    result = orchestrate(REPORT, "Both?", model=model)
+
+    assert result.status == "partial"
+    assert [(s.status, s.error and s.error.code) for s in result.subtasks] == [
+        ("failed", "MODEL_AUTH"),
+        ("completed", None),
+    ]
+    assert "<missing>\nQuestion: broken" in model.sent("synthesis")[0].prompt
+
+
+def test_a_run_in_which_every_subtask_fails_has_failed():
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask=ModelAuth("no key"))
+    events = []
+
+    result = orchestrate(REPORT, "Why?", model=model, on_event=events.append)
+
+    assert result.status == "failed"
+    assert result.answer == ""
+    assert [error.code for error in result.errors] == ["MODEL_AUTH"]
+    assert isinstance(events[-1], RouteFailed)
+
+
+def test_a_failed_synthesis_leaves_the_findings_as_the_answer():
+    model = ScriptedModel(
+        plan=plan_of({"task": "one", "context_pointers": COSTS}, {"task": "two", "context_pointers": REVENUE}),
+        subtask="It is so [L5].",
+        synthesis=ModelAuth("no key"),
+    )
+
+    result = orchestrate(REPORT, "Both?", model=model)
+
+    assert result.status == "partial"
+    assert "**one**\nIt is so" in result.answer
+    assert [error.code for error in result.errors] == ["MODEL_AUTH"]
+
+
+def test_a_dependent_subtask_is_shown_the_replies_it_depends_on_also_the_planner_s_own():
+    model = ScriptedModel(
+        plan=plan_of(
+            {"task": "first", "context_pointers": COSTS},
+            {"skill": "self", "answer": "$40 million", "context_pointers": REVENUE},
+            {"task": "third", "context_pointers": REVENUE, "depends_on": ["1", "2"]},
+        ),
+        subtask=lambda request: "reply to third" if "third" in request.prompt else "reply to first",
+        synthesis="done",
+    )
+
+    orchestrate(REPORT, "Both?", model=model)
+
+    first, third = sorted((request.prompt for request in model.sent("subtask")), key=len)
+    assert "reply to first" not in first
+    assert "reply to first" in third
+    assert "$40 million [L5]" in third
+
+
+def test_an_invalid_plan_is_asked_for_once_more_with_the_reason():
+    model = ScriptedModel(plan=["I would rather not.", plan_of({"context_pointers": COSTS})], subtask="x [L9]")
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.status == "completed"
+    assert result.usage.plan.calls == 2
+    assert "PLAN_ASKED_AGAIN" in codes(result)
+    said, told = model.sent("plan")[1].messages
+    assert said.text == "I would rather not."
+    assert "no JSON" in told.text
+
+
+def test_a_plan_that_stays_invalid_is_an_error_with_the_reply_in_it():
+    model = ScriptedModel(plan="I would rather not.")
+    events = []
+
+    with pytest.raises(PlanInvalid) as caught:
+        orchestrate(REPORT, "Why?", model=model, on_event=events.append)
+
+    assert caught.value.details["raw"] == "I would rather not."
+    assert isinstance(events[-1], RouteFailed)
+    assert len(model.requests) == 2
+
+
+def test_a_retryable_failure_is_tried_again_up_to_the_cap():
+    model = ScriptedModel(plan=ModelOverloaded("busy", retry_after_s=0.001))
+
+    with pytest.raises(ModelOverloaded):
+        orchestrate(REPORT, "Why?", model=model, max_attempts=2)
+
+    assert len(model.requests) == 2
+
+
+def test_a_plan_that_is_given_skips_the_planner(tmp_path):
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan_of({"context_pointers": COSTS})), encoding="utf-8")
+    model = ScriptedModel(subtask="Steel [L9].")
+
+    from_file = orchestrate(REPORT, "Why?", model=model, plan=file)
+    from_dict = orchestrate(REPORT, "Why?", model=model, plan=plan_of({"context_pointers": COSTS}))
+    from_plan = orchestrate(REPORT, "Why?", model=model, plan=from_file.plan)
+
+    assert from_file.answer == from_dict.answer == from_plan.answer == "Steel [1]."
+    assert model.sent("plan") == []
+    assert from_file.fingerprint == from_dict.fingerprint == from_plan.fingerprint
+
+
+def test_a_pointer_that_resolves_to_nothing_sends_the_whole_document_and_says_so():
+    model = ScriptedModel(plan=plan_of({"context_pointers": at("No such heading at all")}), subtask="x [L9]")
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.subtasks[0].slice.fallback == "full"
+    assert result.subtasks[0].slice.line_ranges == ("L1-L13",)
+    assert "POINTERS_UNRESOLVED" in codes(result)
+
+
+def test_an_unknown_skill_falls_back_to_a_generic_prompt_with_a_warning():
+    model = ScriptedModel(plan=plan_of({"skill": "astrology", "context_pointers": COSTS}), subtask="x [L9]")
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.subtasks[0].skill == "assistant"
+    assert "SKILL_UNKNOWN" in codes(result)
+
+
+def test_custom_skills_are_in_the_catalogue_and_their_prompt_is_sent():
+    model = ScriptedModel(plan=plan_of({"skill": "legal_risk", "context_pointers": COSTS}), subtask="x [L9]")
+    skills = {"legal_risk": {"description": "Finds legal exposure.", "system_prompt": "Name each exposure."}}
+
+    orchestrate(REPORT, "What risks?", skills, model)
+
+    assert "- legal-risk: Finds legal exposure." in model.sent("plan")[0].prompt
+    assert "Name each exposure." in model.sent("subtask")[0].prompt
+
+
+def test_documents_are_told_apart_in_ids_and_citations():
+    documents = [
+        Document.from_text(REPORT, name="a.md"),
+        Document.from_text("# Other\n\nThe sky is blue.\n", name="b.md"),
+    ]
+    model = ScriptedModel(plan=plan_of({"context_pointers": at("d2:s1")}), subtask="The sky is blue [d2:L3].")
+
+    result = orchestrate(documents, "What colour?", model=model)
+
+    assert result.subtasks[0].slice.line_ranges == ("d2:L1-L3",)
+    assert (result.citations[0].document, result.citations[0].first_line, result.citations[0].status) == (
+        "b.md",
+        3,
+        "verified",
+    )
+
+
+def test_an_unverified_citation_stays_and_is_marked():
+    model = ScriptedModel(plan=plan_of({"context_pointers": REVENUE}), subtask="Revenue was $77 million [L5].")
+
+    result = orchestrate(REPORT, "Revenue?", model=model)
+
+    assert result.answer == "Revenue was $77 million [1?]."
+    assert result.citations[0].status == "unverified"
+
+
+class Figures(BaseModel):
+    revenue_musd: int
+    auditor: str
+
+
+def test_an_answer_schema_fills_the_data_and_is_validated():
+    model = ScriptedModel(
+        plan=plan_of({"context_pointers": REVENUE}),
+        subtask="Revenue was $40 million [L5].",
+        synthesis={"answer": "Revenue was $40 million [L5].", "data": {"revenue_musd": 40, "auditor": "M"}},
+    )
+
+    result = orchestrate(REPORT, "Revenue?", model=model, answer_schema=Figures)
+
+    assert result.data == Figures(revenue_musd=40, auditor="M")
+    assert result.answer == "Revenue was $40 million [1]."
+
+
+def test_data_that_does_not_fit_is_asked_for_once_more_and_then_reported():
+    model = ScriptedModel(
+        plan=plan_of({"context_pointers": REVENUE}),
+        subtask="Revenue was $40 million [L5].",
+        synthesis={"answer": "x", "data": {"revenue_musd": "forty"}},
+    )
+
+    result = orchestrate(REPORT, "Revenue?", model=model, answer_schema=Figures.model_json_schema())
+
+    assert result.status == "partial"
+    assert result.data is None
+    assert result.answer == "Revenue was $40 million [1]."
+    assert [error.code for error in result.errors] == ["ANSWER_INVALID"]
+    assert len(model.sent("synthesis")) == 2
+
+
+def test_a_reply_that_was_cut_off_is_kept_and_the_result_is_partial():
+    cut = ModelReply("Costs rose [L9] because", usage=Usage(5, output_tokens=5), stop_reason="max_tokens")
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask=cut)
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.status == "partial"
+    assert result.answer.startswith("Costs rose")
+    assert result.errors[0].code == "OUTPUT_TRUNCATED"
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [
+        (ModelReply(" ", usage=Usage(5), stop_reason="max_tokens"), "OUTPUT_TRUNCATED"),
+        (ModelReply("", usage=Usage(5)), "MODEL_REPLY_INVALID"),
+        ("no reply object", "MODEL_REPLY_INVALID"),
+        (ZeroDivisionError("defect"), "UNEXPECTED"),
+    ],
+)
+def test_a_reply_that_is_none_fails_the_subtask(reply, code):
+    class Broken(ScriptedModel):
+        def complete(self, request):
+            if request.purpose == "plan" or isinstance(reply, Exception | ModelReply):
+                return super().complete(request)
+            return reply
+
+    model = Broken(plan=plan_of({"context_pointers": COSTS}), subtask=reply)
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.status == "failed"
+    assert result.subtasks[0].error.code == code
+
+
+def test_a_document_that_the_planner_cannot_hold_is_refused_before_anything_is_sent():
+    model = ScriptedModel()
+    model.context_window = 120_000
+
+    with pytest.raises(ContextTooLong, match="120,000"):
+        orchestrate("word " * 130_000, "Why?", model=model)
+
+    assert model.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"task": "  "}, InputInvalid),
+        ({"context": "   "}, DocumentUnreadable),
+        ({"context": []}, DocumentUnreadable),
+        ({"max_workers": 0}, InputInvalid),
+        ({"timeout_s": -1}, InputInvalid),
+        ({"on_unresolved": "maybe"}, InputInvalid),
+        ({"model": "nobody:model"}, InputInvalid),
+        ({"plan": "no/such/file.json"}, InputInvalid),
+        ({"answer_schema": {"type": 7}}, InputInvalid),
+        ({"skills": {"x": {"description": "no prompt"}}}, SkillInvalid),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_sent(arguments, error):
+    model = ScriptedModel()
+
+    with pytest.raises(error):
+        orchestrate(**{"context": REPORT, "task": "Why?", "model": model, **arguments})
+
+    assert model.requests == []
+
+
+def test_models_are_named_before_anything_is_sent():
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask="x [L9]")
+    requests_when_named = []
+
+    def listen(event):
+        if isinstance(event, RouteStarted):
+            requests_when_named.append((event.models["plan"], len(model.requests)))
+
+    orchestrate(REPORT, "Why?", model=model, on_event=listen)
+
+    assert requests_when_named == [("test:scripted", 0)]
+
+
+def test_each_phase_can_have_a_model_of_its_own():
+    planner = ScriptedModel(plan=plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE}))
+    worker, joiner = ScriptedModel(subtask="x [L9]"), ScriptedModel(synthesis="y [L9]")
+
+    orchestrate(REPORT, "Why?", model=worker, planner_model=planner, synthesis_model=joiner)
+
+    assert [len(planner.requests), len(worker.requests), len(joiner.requests)] == [1, 2, 1]
+
+
+def test_replies_are_collected_in_plan_order_whatever_order_they_finish_in():
+    second_is_done = threading.Event()
+
+    def reply(request):
+        if "slow one" in request.prompt:
+            assert second_is_done.wait(5)
+            return "slow reply"
+        second_is_done.set()
+        return "quick reply"
+
+    model = ScriptedModel(
+        plan=plan_of(
+            {"task": "slow one", "context_pointers": COSTS}, {"task": "quick one", "context_pointers": REVENUE}
+        ),
+        subtask=reply,
+        synthesis="done",
+    )
+
+    result = orchestrate(REPORT, "Both?", model=model)
+
+    assert [subtask.reply for subtask in result.subtasks] == ["slow reply", "quick reply"]
+    prompt = model.sent("synthesis")[0].prompt
+    assert prompt.index("slow reply") < prompt.index("quick reply")
+
+
+def test_a_result_goes_to_json_and_back():
+    model = ScriptedModel(
+        plan=plan_of(
+            {"skill": "self", "answer": "$40 million", "context_pointers": REVENUE}, {"context_pointers": COSTS}
+        ),
+        subtask="Steel [L9].",
+        synthesis="All [L5]. And [L9].",
+    )
+    result = orchestrate(REPORT, "Both?", model=model)
+
+    again = Result.model_validate_json(result.model_dump_json())
+
+    assert again == result
+
+
+def test_usage_and_savings_add_up():
+    model = ScriptedModel(
+        plan=plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE}), subtask="x [L9]", synthesis="y [L9]"
+    )
+
+    result = orchestrate(REPORT, "Both?", model=model)
+
+    assert result.usage.calls == 4
+    assert result.usage.total_input_tokens == 400
+    assert (result.usage.plan.calls, result.usage.subtasks.calls, result.usage.synthesis.calls) == (1, 2, 1)
+    assert result.savings.input_tokens == 400
+    fanout, single = result.savings.fanout.usage, result.savings.one_call.usage
+    assert fanout.total_input_tokens > 2 * (single.total_input_tokens - 150)
+    assert result.savings.input_saved("one-call") == 1 - 400 / single.total_input_tokens
+
+
+def test_two_runs_of_the_same_thing_send_the_same_bytes():
+    first, second = (
+        ScriptedModel(
+            plan=plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE}), subtask="x", synthesis="y"
+        )
+        for _ in range(2)
+    )
+
+    one = orchestrate(REPORT, "Both?", model=first)
+    two = orchestrate(REPORT, "Both?", model=second)
+
+    assert one.fingerprint == two.fingerprint
+    assert sorted(r.fingerprint for r in first.requests) == sorted(r.fingerprint for r in second.requests)
+
+
+def test_many_runs_at_once_do_not_mix():
+    document = Document.from_text(REPORT)
+
+    def one(number):
+        model = ScriptedModel(
+            plan=plan_of({"task": f"only {number}", "context_pointers": COSTS}),
+            subtask=lambda request: f"{request.blocks[-1].words} [L9]",
+        )
+        return orchestrate(document, f"task {number}", model=model).answer
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(one, range(64)))
+
+    assert [answer.split(" [")[0] for answer in answers] == [f"only {number}" for number in range(64)]
+
+
+def test_cancelling_gives_what_is_finished():
+    cancellation, finished = Cancellation(), threading.Event()
+
+    def reply(request):
+        if "first one" in request.prompt:
+            return "kept [L9]"
+        woken = threading.Event()
+        request.deadline.on_cancel(woken.set)
+        assert finished.wait(5)
+        cancellation.cancel()
+        assert woken.wait(5)
+        return "too late"
+
+    def listen(event):
+        if isinstance(event, NodeUpdated) and (event.node_id, event.status) == ("run/subtask-1", "completed"):
+            finished.set()
+
+    model = ScriptedModel(
+        plan=plan_of({"task": "first one", "context_pointers": COSTS}, {"task": "second", "context_pointers": REVENUE}),
+        subtask=reply,
+    )
+
+    result = orchestrate(REPORT, "Both?", model=model, cancellation=cancellation, on_event=listen)
+
+    assert result.status == "partial"
+    assert [subtask.status for subtask in result.subtasks] == ["completed", "cancelled"]
+    assert result.answer == "kept [1?]"
+
+
+def test_a_run_cancelled_while_it_plans_has_nothing_to_give():
+    cancellation = Cancellation()
+    cancellation.cancel()
+
+    with pytest.raises(RunCancelled):
+        orchestrate(REPORT, "Why?", model=ScriptedModel(), cancellation=cancellation)
+
+
+def test_the_async_form_gives_the_same_and_calls_listeners_on_the_loop():
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask="Steel [L9].")
+    seen = []
+
+    async def main():
+        loop = asyncio.get_running_loop()
+
+        def listen(event):
+            assert asyncio.get_running_loop() is loop
+            seen.append(event)
+
+        return await orchestrate_async(REPORT, "Why?", model=model, on_event=listen)
+
+    result = asyncio.run(main())
+
+    assert result.answer == orchestrate(REPORT, "Why?", model=model).answer
+    assert any(isinstance(event, PlanReady) for event in seen)
+
+
+def test_cancelling_the_awaiting_task_cancels_the_run():
+    started, woken = threading.Event(), threading.Event()
+
+    def hang(request):
+        request.deadline.on_cancel(woken.set)
+        started.set()
+        woken.wait(10)
+        return "too late"
+
+    async def main():
+        task = asyncio.create_task(orchestrate_async(REPORT, "Why?", model=ScriptedModel(plan=hang)))
+        await asyncio.to_thread(started.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return await asyncio.to_thread(woken.wait, 5)
+
+    assert asyncio.run(main()) is True
+
+
+def test_the_planning_phase_alone_gives_a_checked_plan():
+    model = ScriptedModel(plan=plan_of({"skill": "self", "answer": "in 1850"}, {"context_pointers": COSTS}))
+    warned = []
+
+    plan = make_plan(
+        REPORT, "When?", model=model, on_event=lambda e: warned.append(e) if isinstance(e, Warned) else None
+    )
+
+    assert [subtask.skill for subtask in plan.subtasks] == ["fact-extraction", "critique"]
+    assert [event.code for event in warned] == ["SELF_ANSWER_UNSUPPORTED"]
+
+
+def test_the_synthesis_alone_joins_and_cites():
+    findings = [Finding("1", "Who audits?", "Miller & Stone LLP [L13]"), Finding("2", "Costs?", "Steel [L9]")]
+
+    answer = synthesize(REPORT, "Both?", findings, ScriptedModel(synthesis="Miller & Stone LLP [L13]."))
+
+    assert answer.text == "Miller & Stone LLP [1]."
+    assert answer.citations[0].status == "verified"
+    assert answer.usage.calls == 1
