@@ -214,7 +214,8 @@ def openai_chunks(
 
 
 def openai_stream(chunks: Iterable[Mapping[str, Any]] | None = None, *, is_closed: bool = True) -> bytes:
-    events = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks or openai_chunks())
+    sent = openai_chunks() if chunks is None else chunks
+    events = b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in sent)
     return events + (b"data: [DONE]\n\n" if is_closed else b"")
 
 
@@ -258,13 +259,16 @@ def anthropic_message(text: str = "The value is 42.", **fields: Any) -> dict[str
 
 
 def anthropic_events(
-    blocks: Iterable[Mapping[str, Any]] | None = None, *, stop_reason: str = "end_turn", **delta: Any
+    blocks: Iterable[Mapping[str, Any]] = ({"type": "text", "text": "The value is 42."},),
+    *,
+    stop_reason: str = "end_turn",
+    **delta: Any,
 ) -> list[dict[str, Any]]:
     """The events of a streamed message. A block is given whole; text, thinking and tool input come in two deltas."""
     message = anthropic_message(content=[], stop_reason=None)
     message["usage"]["output_tokens"] = 1
     events: list[dict[str, Any]] = [{"type": "message_start", "message": message}, {"type": "ping"}]
-    for index, block in enumerate(blocks or [{"type": "text", "text": "The value is 42."}]):
+    for index, block in enumerate(blocks):
         events.append({"type": "content_block_start", "index": index, "content_block": _opening(block)})
         events += [{"type": "content_block_delta", "index": index, "delta": part} for part in _deltas(block)]
         events.append({"type": "content_block_stop", "index": index})
@@ -281,7 +285,8 @@ def anthropic_events(
 
 def anthropic_stream(events: Iterable[Mapping[str, Any]] | None = None) -> bytes:
     return b"".join(
-        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events or anthropic_events()
+        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        for event in (anthropic_events() if events is None else events)
     )
 
 

@@ -25,7 +25,6 @@ from orchestra.models.wire_model import (
     WireModel,
     count,
     open_body,
-    request_id,
     split_instructions,
 )
 
@@ -135,12 +134,12 @@ class AnthropicModel(WireModel):
 
     def _turn(self, request: ModelRequest, body: Mapping[str, Any], sink: TextSink) -> _Turn:
         with self._open(request, body) as reply:
-            turn = _Turn(sink, request_id(reply))
+            turn = _Turn(sink, self._request_id(reply))
             opened = open_body(reply)
             if isinstance(opened, bytes):
                 turn.take_whole(self._parsed(opened, reply))
                 if not turn.is_complete:
-                    raise self._invalid(reply, "it is no message", raw=opened[:2000].decode("utf-8", "replace"))
+                    raise self._invalid(reply, "it is no message", opened.decode("utf-8", "replace"))
                 return turn
             for event in opened:
                 if event.name == "ping" or turn.is_complete:
@@ -149,7 +148,7 @@ class AnthropicModel(WireModel):
                 if turn.is_complete:
                     reply.settle(SETTLE_S)
             if not turn.is_complete:
-                raise self._invalid(reply, "the stream ended before the message did", raw=sink.finish()[-2000:])
+                raise self._invalid(reply, "the stream ended before the message did", sink.finish())
             return turn
 
 

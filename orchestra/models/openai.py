@@ -20,7 +20,7 @@ from orchestra.models.protocol import Message, ModelReply, ModelRequest, StopRea
 from orchestra.models.schemas import closed_schema, schema_instruction
 from orchestra.models.text_sink import AnswerSink
 from orchestra.models.transport import Transport
-from orchestra.models.wire_model import SETTLE_S, Part, WireModel, count, open_body, request_id, split_instructions
+from orchestra.models.wire_model import SETTLE_S, Part, WireModel, count, open_body, split_instructions
 
 USAGE_GRACE_S = 5.0
 """How long the usage is waited for after the finish reason: it comes last, and some servers never send it."""
@@ -114,7 +114,7 @@ class OpenAIModel(WireModel):
 
     def _answer(self, request: ModelRequest, body: dict[str, Any]) -> ModelReply:
         with self._open(request, body) as reply:
-            completion = _Completion(AnswerSink(request.on_delta), request_id(reply))
+            completion = _Completion(AnswerSink(request.on_delta), self._request_id(reply))
             opened = open_body(reply)
             if isinstance(opened, bytes):
                 completion.take(self._parsed(opened, reply))
@@ -134,9 +134,9 @@ class OpenAIModel(WireModel):
             if not completion.has_choice:
                 raise self._invalid(reply, "it holds no choices")
             if not completion.is_finished and not (completion.is_done or isinstance(opened, bytes)):
-                raise self._invalid(reply, "the stream ended before the message did", raw=text[-2000:])
+                raise self._invalid(reply, "the stream ended before the message did", text)
             if completion.finish_reason == "error":
-                raise self._invalid(reply, "the server broke off with an error", raw=text[-2000:])
+                raise self._invalid(reply, "the server broke off with an error", text)
         if completion.finish_reason == "content_filter" or (completion.refusal and not text.strip()):
             raise ModelRefused(
                 f"{self.name} refused to answer",

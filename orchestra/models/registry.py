@@ -148,7 +148,8 @@ def _ollama_server(environ: Mapping[str, str]) -> Server:
     scheme, separator, rest = host.partition("://")
     if not separator:
         authority, slash, path = host.partition("/")
-        name, _, port = authority.rpartition(":") if ":" in authority else (authority, "", "")
+        has_port = ":" in authority and not authority.endswith("]")
+        name, _, port = authority.rpartition(":") if has_port else (authority, "", "")
         host = f"http://{name or 'localhost'}:{port or OLLAMA_PORT}{slash}{path}"
     elif not rest:
         host = f"{scheme}://localhost:{OLLAMA_PORT}"

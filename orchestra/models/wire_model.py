@@ -14,7 +14,7 @@ from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OutputTruncated
 from orchestra.models.capabilities import Capabilities, Trait, refused_feature
 from orchestra.models.failures import explain_event, explain_status
 from orchestra.models.json_text import find_json, mend_object, parse_json
-from orchestra.models.keys import Credential
+from orchestra.models.keys import Credential, scrub
 from orchestra.models.protocol import Block, Instructions, ModelReply, ModelRequest, StopReason, ToolCall, Usage
 from orchestra.models.sse import ServerEvent, events
 from orchestra.models.transport import Reply, Transport, shared_transport
@@ -23,6 +23,8 @@ MOST_DOWNGRADES = 6
 """How many refused features one call may discover before it gives up."""
 SETTLE_S = 0.25
 """How long the end of a body is waited for after its last event."""
+
+RAW_CHARACTERS = 2000
 
 _HEADERS = {
     "content-type": "application/json",
@@ -128,14 +130,23 @@ class WireModel(ABC):
         except ValueError:
             parsed = None
         if not isinstance(parsed, dict):
-            raise self._invalid(reply, "what it sent is no JSON object", raw=text[:2000].decode("utf-8", "replace"))
+            raise self._invalid(reply, "what it sent is no JSON object", text.decode("utf-8", "replace"))
         if parsed.get("error"):
-            raise explain_event(self.name, parsed, request_id(reply), self._credential)
+            raise explain_event(self.name, parsed, self._request_id(reply), self._credential)
         return parsed
 
-    def _invalid(self, reply: Reply, cause: str, **details: Any) -> ModelReplyInvalid:
+    def _request_id(self, reply: Reply) -> str:
+        """The provider's own name for the call: what its support asks for."""
+        given = reply.headers.get("request-id") or reply.headers.get("x-request-id") or ""
+        return scrub(given[:200], self._credential)
+
+    def _invalid(self, reply: Reply, cause: str, raw: str = "") -> ModelReplyInvalid:
+        """An error whose details keep the end of what was sent."""
         return ModelReplyInvalid(
-            f"{self.name} gave no usable reply", cause=cause, request_id=request_id(reply), **details
+            f"{self.name} gave no usable reply",
+            cause=cause,
+            request_id=self._request_id(reply),
+            raw=scrub(raw[-RAW_CHARACTERS:], self._credential),
         )
 
     def _reply(
@@ -168,7 +179,8 @@ class WireModel(ABC):
         arguments = mend_object(written)
         if arguments is None:
             raise ModelReplyInvalid(
-                f"{self.name} called the tool {name!r} with arguments that are no JSON object", raw=written[:2000]
+                f"{self.name} called the tool {name!r} with arguments that are no JSON object",
+                raw=written[:RAW_CHARACTERS],
             )
         return ToolCall(call_id, name, arguments)
 
@@ -192,10 +204,6 @@ def open_body(reply: Reply) -> Iterator[ServerEvent] | bytes:
     body = reply.body()
     is_mislabelled = body.lstrip().startswith((b"data:", b"event:", b": "))
     return events([body]) if is_mislabelled else body
-
-
-def request_id(reply: Reply) -> str:
-    return (reply.headers.get("request-id") or reply.headers.get("x-request-id") or "")[:200]
 
 
 def split_instructions(blocks: Sequence[Block]) -> tuple[list[Part], list[Part]]:
