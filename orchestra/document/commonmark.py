@@ -8,7 +8,7 @@ paragraph once where the stock rules `reference`, `lheading` and `paragraph` sca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-Environment = dict[str, Any]
+Environment = MutableMapping[str, Any]
 _DEEPEST_NESTING = 100
 
 

@@ -1,32 +1,167 @@
-"""Cues: what stands in for headings in a text that has none."""
+"""Cues: what stands in for headings in a text that has none.
+
+A cue is a labelled line (`ITEM 7. ...`, `Note 12 - ...`), a numbered one (`1.2 Scope`) or a short title-like one
+(`CONSOLIDATED BALANCE SHEETS`, `Income Taxes`) that stands apart from what is before it. Lines that repeat on many
+pages are running heads, rows with a page number at their end a table of contents: neither are cues.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
 from orchestra.document.headings import Heading
 from orchestra.document.lines import Lines
+from orchestra.document.pages import running_heads
+from orchestra.document.titles import Title, is_contents_row, is_numeric_row, is_prose, read_title
+
+Row = tuple[int, str]
+Cue = tuple[int, Title]
+
+_CONTENTS_ROWS = 4  # so many rows near each other are a table of contents
+_CONTENTS_GAP = 3
+_LIST_ROWS = 4  # so many title-like lines and nothing else are a list
+_TABLE_ROWS = 3
+_SPARSE = 8  # fewer cues than one in so many pages leave too much unnamed: the pages become sections too
+_PAGE_RANK = 9.0
 
 
 def find_cues(lines: Lines, page_starts: tuple[int, ...] = ()) -> tuple[Heading, ...]:
-    """Lines that look like headings: numbered ones, short title-like ones, else the pages' first lines."""
-    return ()
+    """Cues in line order, their levels dense from 1. With few of them, pages, where known, are sections too."""
+    contents = _contents(lines)
+    cues: dict[int, Title] = {}
+    for block in _blocks(lines, frozenset(page_starts), running_heads(lines, page_starts)):
+        cues.update(cue for cue in _cues_of(block) if cue[0] not in contents and cue[0] < lines.count)
+    cues = _with_text(_joined(cues, lines), lines)
+    if len(cues) * _SPARSE < len(page_starts):
+        for page, line in enumerate(page_starts, start=1):
+            cues.setdefault(line, Title(f"Page {page}", _PAGE_RANK, "words", is_open=False))
+    return _levelled(sorted(cues.items()))
+
+
+def _joined(cues: dict[int, Title], lines: Lines) -> dict[int, Title]:
+    """A label that stands alone takes the title that comes next, when only blank lines part them."""
+    joined: dict[int, Title] = {}
+    label = 0
+    for number, title in sorted(cues.items()):
+        if label and title.kind in ("capitals", "words") and not lines.span(label + 1, number - 1).strip():
+            joined[label] = replace(joined[label], text=f"{joined[label].text} {title.text}", is_open=False)
+            label = 0
+            continue
+        joined[number] = title
+        label = number if title.kind == "label" and title.is_open else 0
+    return joined
+
+
+def _with_text(cues: dict[int, Title], lines: Lines) -> dict[int, Title]:
+    """Without the heads of columns: words that neither prose nor a table of some length follows before the next cue."""
+    kept: dict[int, Title] = {}
+    for number, following in pairwise([*sorted(cues), lines.count + 1]):
+        title = cues[number]
+        under = [text for line in range(number + 1, following) if (text := lines.line(line).strip())]
+        is_named = " " in title.text and len(under) >= _TABLE_ROWS
+        if title.kind != "words" or is_named or any(is_prose(text) for text in under):
+            kept[number] = title
+    return kept
 
 
 def from_bookmarks(bookmarks: tuple[tuple[int, str, int], ...], line_count: int) -> tuple[Heading, ...]:
-    """Headings from a file's bookmark tree of (level, title, line): in line order, levels clipped to 1..6."""
-    inside = (mark for mark in bookmarks if 1 <= mark[2] <= line_count)
-    ordered = sorted(inside, key=lambda mark: mark[2])
-    return tuple(Heading(" ".join(title.split()), min(max(level, 1), 6), line) for level, title, line in ordered)
+    """Headings from a file's bookmark tree of (level, title, line), in line order, levels clipped to 1..6.
+
+    Bookmarks to the same line become one heading, their titles joined by " / " at the highest level among them.
+    """
+    by_line: dict[int, list[tuple[int, str]]] = {}
+    for level, title, line in sorted(bookmarks, key=lambda mark: mark[2]):
+        if 1 <= line <= line_count and title.strip():
+            by_line.setdefault(line, []).append((min(max(level, 1), 6), " ".join(title.split())))
+    return tuple(
+        Heading(" / ".join(dict.fromkeys(title for _, title in marks)), min(level for level, _ in marks), line)
+        for line, marks in by_line.items()
+    )
 
 
-def form_feeds(lines: Lines) -> tuple[int, ...]:
-    """The first line of each page of a text whose pages are parted by form feeds; empty without one."""
-    if "\f" not in lines.text:
-        return ()
-    starts = {1}
-    offset = lines.text.find("\f")
-    while offset >= 0:
-        number = lines.number_at(offset)
-        is_first = not lines.text[lines.start(number) : offset].strip()
-        starts.add(number if is_first else number + 1)
-        offset = lines.text.find("\f", offset + 1)
-    return tuple(sorted(start for start in starts if start <= lines.count))
+def _blocks(lines: Lines, page_starts: frozenset[int], heads: frozenset[int]) -> Iterator[list[Row]]:
+    """Runs of lines with text; blank lines, page starts and running heads part them."""
+    block: list[Row] = []
+    for number in range(1, lines.count + 1):
+        text = lines.line(number).strip()
+        if block and (not text or number in page_starts or number in heads):
+            yield block
+            block = []
+        if text and number not in heads:
+            block.append((number, text))
+    if block:
+        yield block
+
+
+def _cues_of(block: list[Row]) -> list[Cue]:
+    """The titles at the front of a block, and labelled ones within it that begin after a sentence's end."""
+    front: list[Cue] = []
+    position = 0
+    while position < len(block) and (title := read_title(block[position][1])):
+        number = block[position][0]
+        following = block[position + 1][1] if position + 1 < len(block) else ""
+        is_last = position + 2 >= len(block)
+        if following and title.is_open and _goes_on(following, is_last=is_last):
+            title = replace(title, text=f"{title.text} {following}", is_open=False)
+            position += 1
+        front.append((number, title))
+        position += 1
+    if position == len(block) >= _LIST_ROWS and all(title.kind == "words" for _, title in front):
+        return []
+    if front and position < len(block) and not _introduces(front[-1][1], block[position][1]):
+        front.pop()
+    return front + [
+        (number, title)
+        for (_, before), (number, text) in zip(block[position:], block[position + 1 :], strict=False)
+        if (title := read_title(text)) and title.kind == "label" and (before[-1] in ".:;)" or text.isupper())
+    ]
+
+
+def _goes_on(text: str, *, is_last: bool) -> bool:
+    """Whether a line can be the rest of a title that broke off."""
+    title = read_title(text)
+    if title:
+        return title.kind in ("capitals", "words")
+    return is_last and len(text.split()) <= 12 and text[-1] not in ".,;:"
+
+
+def _introduces(title: Title, text: str) -> bool:
+    """Whether what follows a title in its own block is text under it, not the rest of a sentence or a table."""
+    if title.kind == "label":
+        return True
+    if text[0].islower():
+        return False
+    return title.kind != "words" or not is_numeric_row(text)
+
+
+def _contents(lines: Lines) -> frozenset[int]:
+    """The lines of tables of contents: rows near each other, and what stands between them."""
+    inside: set[int] = set()
+    rows: list[int] = []
+    since = 0
+    for number in range(1, lines.count + 1):
+        text = lines.line(number).strip()
+        if not text:
+            continue
+        if is_contents_row(" ".join(text.split())):
+            rows, since = [*rows, number], 0
+            continue
+        since += 1
+        if since > _CONTENTS_GAP:
+            inside.update(_zone(rows))
+            rows = []
+    inside.update(_zone(rows))
+    return frozenset(inside)
+
+
+def _zone(rows: list[int]) -> range:
+    return range(rows[0] - 2, rows[-1] + 1) if len(rows) >= _CONTENTS_ROWS else range(0)
+
+
+def _levelled(cues: list[Cue]) -> tuple[Heading, ...]:
+    """Headings whose levels are the ranks that occur, counted from 1."""
+    ranks = sorted({title.rank for _, title in cues})
+    levels = {rank: min(position, 6) for position, rank in enumerate(ranks, start=1)}
+    return tuple(Heading(title.text, levels[title.rank], number, "cue") for number, title in cues)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
-from orchestra.document.cues import form_feeds
 from orchestra.document.lines import Lines
 from orchestra.document.outline import Outline, Unit
+from orchestra.document.pages import form_feeds, page_at
 from orchestra.document.search import LexicalIndex
 from orchestra.document.tokens import count_tokens
 from orchestra.errors import DocumentUnreadable
@@ -85,7 +84,12 @@ class Document:
 
     @cached_property
     def outline(self) -> Outline:
-        return Outline.build(self._lines, page_starts=self._page_starts, bookmarks=self.bookmarks)
+        return Outline.build(
+            self._lines,
+            is_markdown=not self._page_starts,
+            page_starts=self.page_starts,
+            bookmarks=self.bookmarks,
+        )
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -113,7 +117,7 @@ class Document:
         """The page that holds a line, from 1; None for a document without pages."""
         if not self.page_starts:
             return None
-        return max(bisect_right(self.page_starts, line), 1)
+        return page_at(self.page_starts, line)
 
     @cached_property
     def page_starts(self) -> tuple[int, ...]:

@@ -76,12 +76,13 @@ class Outline:
         lines: Lines,
         *,
         page_starts: tuple[int, ...] = (),
+        is_markdown: bool = True,
         bookmarks: tuple[tuple[int, str, int], ...] = (),
     ) -> Outline:
-        """From bookmarks where there are some, else markdown headings, else cues; pages have no markdown."""
+        """From bookmarks where there are some, else headings if it can be markdown, else cues."""
         if bookmarks:
             return cls(lines, from_bookmarks(bookmarks, lines.count))
-        headings = () if page_starts else tuple(harvest(lines.text))
+        headings = harvest(lines.text) if is_markdown else ()
         return cls(lines, headings or find_cues(lines, page_starts))
 
     @property

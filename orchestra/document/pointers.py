@@ -20,6 +20,11 @@ class LineRange:
     first: int
     last: int
 
+    def __str__(self) -> str:
+        """As a citation writes it: `L120-L134`, `L120`, `d2:L120-L134`."""
+        key = f"{self.key}:" if self.key else ""
+        return f"{key}L{self.first}-L{self.last}" if self.last > self.first else f"{key}L{self.first}"
+
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
