@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import click
 
+from orchestra import __version__
 from orchestra.cli.group import LazyGroup, debug_option
 
 __all__ = ["main"]
@@ -27,7 +28,7 @@ COMMANDS = {
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog='\b\nExample:\n  orchestra run report.md "What drove the margin, and who audits the company?"',
 )
-@click.version_option(package_name="orchestra", message="orchestra %(version)s")
+@click.version_option(__version__, message="orchestra %(version)s")
 @debug_option
 def main() -> None:
     """Answer a task over long documents, every claim with its lines.

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from orchestra.cli.terminal import say, say_error
-from orchestra.errors import InputInvalid, OrchestraError, UnexpectedFailure
+from orchestra.errors import InputInvalid, OrchestraError, RunCancelled, UnexpectedFailure
 
 FAILED, USAGE, PARTIAL, INTERRUPTED = 1, 2, 3, 130
 
@@ -92,6 +92,8 @@ def _report(error: OrchestraError, context: click.Context) -> int:
         say(traceback.format_exc().rstrip())
     cause = f" ({error.cause})" if error.cause else ""
     say_error(f"{error.code}: {error.what}{cause}", error.suggestion)
+    if isinstance(error, RunCancelled):
+        return INTERRUPTED
     return USAGE if isinstance(error, InputInvalid) else FAILED
 
 

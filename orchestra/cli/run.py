@@ -150,7 +150,8 @@ def _print(text: str, output: Path | None) -> None:
 
 def _say_errors(result: Result) -> None:
     of_subtasks = [(f"subtask {subtask.id}: ", subtask.error) for subtask in result.subtasks if subtask.error]
-    for prefix, error in of_subtasks or [("", error) for error in result.errors]:
+    known = [error for _, error in of_subtasks]
+    for prefix, error in (*of_subtasks, *(("", error) for error in result.errors if error not in known)):
         cause = f" ({error.cause})" if error.cause else ""
         say_error(f"{prefix}{error.code}: {error.message}{cause}", error.suggestion)
 
