@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+from orchestra.document.folding import Folded, fold, names_of
 from orchestra.document.lines import Lines
 from orchestra.document.outline import Outline, Unit
 from orchestra.document.pages import form_feeds, page_at
@@ -57,9 +57,9 @@ class Document:
 
         `DocumentUnreadable` says why it could not be read.
         """
-        from orchestra.document.convert import convert
+        from orchestra.document.convert import convert, read_path
 
-        data, name = _read(path)
+        data, name = read_path(path)
         converted = convert(data, name)
         return cls(
             converted.text,
@@ -90,6 +90,11 @@ class Document:
             page_starts=self.page_starts,
             bookmarks=self.bookmarks,
         )
+
+    @cached_property
+    def folded_titles(self) -> tuple[tuple[Folded, ...], ...]:
+        """For each section of the outline, the folded forms of the names it goes by."""
+        return tuple(tuple(fold(name) for name in names_of(section.title)) for section in self.outline.sections)
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -253,13 +258,3 @@ def _text_names(items: Sequence[object]) -> list[str]:
     texts = [position for position, item in enumerate(items) if isinstance(item, str)]
     numbers = {position: number for number, position in enumerate(texts, start=1)}
     return [f"document-{numbers[p]}" if len(texts) > 1 and p in numbers else "document" for p in range(len(items))]
-
-
-def _read(path: str | Path) -> tuple[bytes, str]:
-    """The bytes and the name of a file, or of standard input."""
-    if str(path) == "-":
-        return sys.stdin.buffer.read(), "stdin"
-    try:
-        return Path(path).read_bytes(), Path(path).name
-    except OSError as error:
-        raise DocumentUnreadable(f"{path} could not be read", cause=error.strerror or str(error)) from error

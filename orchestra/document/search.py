@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 _COMMON = """
     a about above after all also am an and any are as at be because been before being between both but by can could
@@ -15,7 +17,8 @@ _COMMON = """
     us very was we were what when where which while who whom whose why will with would you your
 """
 STOP_WORDS = frozenset(_COMMON.split())
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+_MOST_TERMS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +30,78 @@ class Hit:
 
 
 class LexicalIndex:
-    """Rows of (title, body); the title weighs four times the body. Thread-safe, order deterministic."""
+    """Rows of (title, body), searched by BM25 with English stemming; a title weighs four times the body.
+
+    Thread-safe. The same rows and query give the same hits in the same order: by score, then by row.
+    """
 
     def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
         import sqlite3
 
         self._lock = threading.Lock()
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
-        self._connection.execute("PRAGMA synchronous = OFF")
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._connection.execute(
-            "CREATE VIRTUAL TABLE unit USING fts5(title, body, content='', detail=column,"
+            "CREATE VIRTUAL TABLE unit USING fts5(title, body, content='',"
             " tokenize='porter unicode61 remove_diacritics 2')"
         )
+        self._connection.execute("BEGIN")
         self._connection.executemany(
             "INSERT INTO unit(rowid, title, body) VALUES (?, ?, ?)",
             ((row, title, body) for row, (title, body) in enumerate(rows)),
         )
-        self._connection.commit()
+        self._connection.execute("COMMIT")
+        self._size = int(self._connection.execute("SELECT count(*) FROM unit").fetchone()[0])
+
+    def __len__(self) -> int:
+        return self._size
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
-        """The best rows for any of the query's words, best first; stop words are dropped."""
-        words = dict.fromkeys(word.lower() for word in _WORD.findall(query))
-        terms = [word for word in words if word not in STOP_WORDS] or list(words)
+        """The best rows for any of the query's words, best first; stop words count only where there is nothing else."""
+        terms = terms_of(query)
         if not terms or limit < 1:
             return []
-        expression = " OR ".join(f'"{term}"' for term in terms)
+        found = self._rows(
+            "SELECT rowid, bm25(unit, 4.0, 1.0) AS cost FROM unit WHERE unit MATCH ? ORDER BY cost, rowid LIMIT ?",
+            " OR ".join(f'"{term}"' for term in terms),
+            limit,
+        )
+        return [Hit(int(row), -cost) for row, cost in found]
+
+    def covering(self, query: str, least: float, limit: int) -> list[tuple[int, float, float]]:
+        """(row, coverage, score) of rows that hold at least `least` of the query's words, each weighted by rarity.
+
+        A query of one word that more than a quarter of the rows hold finds nothing: it is no name for any of them.
+        """
+        terms = terms_of(query)
+        holders = {term: self._holders(term) for term in terms}
+        weights = {term: math.log1p(len(self) / (len(rows) or 0.5)) for term, rows in holders.items()}
+        total = sum(weights.values())
+        if not any(holders.values()) or (len(terms) == 1 and 4 * len(holders[terms[0]]) > max(len(self), 8)):
+            return []
+        scores = {hit.row: hit.score for hit in self.search(query, limit=max(limit, len(self)))}
+        covered = [
+            (row, sum(weights[term] for term in terms if row in holders[term]) / total, score)
+            for row, score in scores.items()
+        ]
+        good = sorted((one for one in covered if one[1] >= least), key=lambda one: (-one[1], -one[2], one[0]))
+        return good[:limit]
+
+    def titled(self, query: str) -> list[int]:
+        """Rows whose title holds every word of the query, in order."""
+        terms = terms_of(query)
+        expression = " AND ".join(f'title : "{term}"' for term in terms)
+        found = self._rows("SELECT rowid FROM unit WHERE unit MATCH ? ORDER BY rowid", expression) if terms else []
+        return [int(row) for (row,) in found]
+
+    def _holders(self, term: str) -> frozenset[int]:
+        return frozenset(row for (row,) in self._rows("SELECT rowid FROM unit WHERE unit MATCH ?", f'"{term}"'))
+
+    def _rows(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
         with self._lock:
-            found: list[tuple[int, float]] = self._connection.execute(
-                "SELECT rowid, bm25(unit, 4.0, 1.0) AS cost FROM unit WHERE unit MATCH ? ORDER BY cost, rowid LIMIT ?",
-                (expression, limit),
-            ).fetchall()
-        return [Hit(row, -cost) for row, cost in found]
+            return self._connection.execute(statement, values).fetchall()
+
+
+def terms_of(query: str) -> list[str]:
+    """The distinct words of a query in order, stop words dropped unless there are no others."""
+    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(query)))
+    return ([word for word in words if word not in STOP_WORDS] or words)[:_MOST_TERMS]

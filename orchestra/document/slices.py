@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestra.document.document import Document, DocumentSet
-from orchestra.document.pointers import LineRange
+from orchestra.document.ranges import LineRange
 from orchestra.document.tokens import count_tokens
 
 NUMBER_EVERY = 10
 BREADCRUMB_AFTER_LINES = 20
+_BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,33 @@ def whole(documents: DocumentSet) -> Slice:
 
 
 def best_parts(query: str, documents: DocumentSet, budget_tokens: int) -> Slice:
-    """The units that answer the query's words best, as many as `budget_tokens` holds, in document order."""
-    return cut((), documents)
+    """The units that hold the query's words best, as many as `budget_tokens` has room for, in document order.
+
+    Where no unit holds any of them, the beginning of the documents. Empty when not even one unit fits.
+    """
+    hits = sorted(
+        (-hit.score, place, hit.row)
+        for place, document in enumerate(documents)
+        for hit in document.index.search(query, limit=len(document.units))
+    )
+    order = [(place, row) for _, place, row in hits] or [
+        (place, row) for place, document in enumerate(documents) for row in range(len(document.units))
+    ]
+    chosen: list[LineRange] = []
+    left = budget_tokens
+    for place, row in order:
+        unit = documents[place].units[row]
+        cost = count_tokens(documents[place].lines(unit.first_line, unit.last_line)) + _BREADCRUMB_TOKENS
+        if cost <= left:
+            chosen.append(LineRange(documents.keys[place], unit.first_line, unit.last_line))
+            left -= cost
+        if left < _BREADCRUMB_TOKENS:
+            break
+    best = cut(chosen, documents)
+    while chosen and best.tokens > budget_tokens:  # line numbers cost tokens too
+        chosen.pop()
+        best = cut(chosen, documents)
+    return best
 
 
 def _union(ranges: Iterable[LineRange], documents: DocumentSet) -> Iterator[LineRange]:
@@ -125,7 +151,7 @@ def _rendered(passage: Passage, *, is_one_of_many: bool) -> str:
         _pages(passage.pages),
     ]
     head = " | ".join(crumb for crumb in crumbs if crumb)
-    return "\n".join((f"[{head}]", *_numbered(passage.text, passage.first_line)))
+    return "\n".join((f"[{head}]", *_numbered(passage.text, passage.first_line))).rstrip("\n")
 
 
 def _pages(pages: tuple[int, int] | None) -> str:
