@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import ssl
@@ -10,9 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
-from servers import SSE_HEAD, Received, Wire, openai_stream, sse_answer
+from servers import SSE_HEAD, Received, Wire, openai_completion, openai_stream, sse_answer
 
 from orchestra.errors import ModelTimeout, ModelUnreachable, RunCancelled
+from orchestra.models.network import Call, CurrentCall, DeadlineStream
 from orchestra.models.openai import OpenAIModel
 from orchestra.models.protocol import Deadline, ModelReply, ModelRequest, Task
 from orchestra.models.transport import Transport
@@ -141,6 +143,32 @@ def test_cancelling_from_another_thread_returns_at_once(serve, script, ask):
     canceller.join()
 
 
+def test_cancelling_a_body_that_ends_with_its_connection_does_not_make_it_look_whole(serve, ask):
+    deadline = Deadline(60)
+
+    def script(_: Received, wire: Wire) -> None:
+        wire.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n")
+        wire.send(json.dumps(openai_completion()).encode())
+        deadline.cancel()
+        wire.hang()
+
+    with pytest.raises(RunCancelled):
+        ask(serve(script).url, deadline)
+
+
+def test_cancelling_while_connecting_returns_at_once(full_backlog, ask):
+    deadline = Deadline(60)
+    canceller = threading.Timer(0.05, deadline.cancel)
+    canceller.start()
+    started = time.monotonic()
+
+    with pytest.raises(RunCancelled):
+        ask(full_backlog, deadline)
+
+    assert time.monotonic() - started < PATIENCE_S
+    canceller.join()
+
+
 def test_a_call_cancelled_before_it_starts_sends_nothing(serve, ask):
     server = serve(hangs_before_headers)
     deadline = Deadline()
@@ -186,6 +214,50 @@ def test_cancelling_a_finished_call_leaves_its_connection_to_the_next(serve, ask
 
     assert reply.text == "The value is 42."
     assert server.connections == 1
+
+
+def test_a_connection_that_passed_to_another_call_is_not_shut_by_the_first():
+    current = CurrentCall()
+    near, far = socket.socketpair()
+    with near, far:
+        stream = DeadlineStream(near, current)
+        first, second = Deadline(60), Deadline(60)
+        current.call = Call(first)
+        stream.write(b"one")
+        current.call = Call(second)
+        stream.write(b"two")
+
+        first.cancel()
+        stream.write(b"three")
+
+        assert far.recv(99) == b"onetwothree"
+
+
+def test_a_cancelled_call_begins_no_further_step():
+    deadline = Deadline(60)
+    call = Call(deadline)
+
+    deadline.cancel()
+
+    with pytest.raises(TimeoutError):
+        call.allowed_s(5)
+
+
+def test_a_step_may_take_its_own_time_or_what_is_left_of_the_call():
+    call = Call(Deadline(60))
+
+    assert call.allowed_s(5) == 5
+    assert 59 < call.allowed_s(None) <= 60
+    assert Call(None).allowed_s(None) is None
+
+
+def test_hurrying_shortens_a_call_and_never_prolongs_it():
+    call = Call(Deadline(60))
+
+    call.hurry(9)
+    call.hurry(99)
+
+    assert 8 < call.allowed_s(None) <= 9
 
 
 def test_a_connection_refused_says_where_and_may_be_tried_again(ask):

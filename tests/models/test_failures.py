@@ -107,6 +107,10 @@ def test_the_server_advises_on_retries_but_not_against_what_is_never_retried(sta
     assert explain(status, x_should_retry=advice).is_retryable is is_retryable
 
 
+def test_a_payment_that_is_required_is_told_to_look_at_billing():
+    assert explain(402, {"error": {"message": "pay"}}).suggestion == BILLING_SUGGESTION
+
+
 def test_an_unpaid_account_is_never_retried_and_is_told_to_look_at_its_billing():
     error = explain(429, openai_error("quota", "insufficient_quota"), x_should_retry="true")
 

@@ -321,6 +321,15 @@ def test_a_template_without_a_system_role_gets_the_instructions_in_the_users_tur
     assert sent(route)["messages"] == [{"role": "user", "content": "Be brief.\n\nTask: How many?"}]
 
 
+def test_a_feature_refused_although_it_was_left_out_ends_the_attempts(local, route):
+    route.return_value = refused(400, "System role not supported")
+
+    with pytest.raises(ModelBadRequest):
+        local.complete(REQUEST)
+
+    assert route.call_count == 2
+
+
 def test_several_missing_features_are_found_in_one_call(local, route):
     route.side_effect = [
         refused(400, "unknown field stream_options"),

@@ -7,7 +7,7 @@ import pickle
 import traceback
 
 import pytest
-from servers import Received, Wire, answer, json_answer, sse_answer
+from servers import Received, Wire, answer, json_answer, openai_stream, sse_answer
 
 from orchestra.errors import OrchestraError
 from orchestra.models.anthropic import AnthropicModel
@@ -97,6 +97,15 @@ def test_an_error_does_not_repeat_the_key_after_the_server(serve, transport, scr
 
     assert KEY not in everything_shown(caught.value, has_locals=False)
     assert KEY not in repr(caught.value.to_dict())
+
+
+def test_a_reply_does_not_repeat_the_key_after_the_server(serve, transport):
+    server = serve(lambda *_: sse_answer(openai_stream(), headers={"x-request-id": KEY}))
+    model = OpenAIModel("m", base_url=server.url, key=KEY, transport=transport)
+
+    reply = model.complete(ModelRequest((Task("why"),)))
+
+    assert KEY not in repr(reply)
 
 
 def test_no_error_of_a_refused_connection_shows_the_key(transport):

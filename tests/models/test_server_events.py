@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from orchestra.models.sse import ServerEvent, events
 
 STREAM = (
-    "\ufeff: a comment\r\n\r\nevent: greeting\r\ndata: héllo\r\ndata:  wörld 🙂\r\n\r\n"
+    "\ufeffdata: first\n\n: a comment\r\n\r\nevent: greeting\r\ndata: héllo\r\ndata:  wörld 🙂\r\n\r\n"
     "id: 7\nretry: 10\ndata\n\nevent: empty\n\n\n\ndata:{}\r\rdata: last\n\n"
 ).encode()
 READ = [
+    ServerEvent("", b"first"),
     ServerEvent("greeting", "héllo\n wörld 🙂".encode()),
     ServerEvent("", b""),
     ServerEvent("", b"{}"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from servers import Received, Wire, answer, json_answer, openai_completion, openai_stream, sse_answer
+from servers import Received, Wire, answer, json_answer, openai_chunks, openai_completion, openai_stream, sse_answer
 
 from orchestra.errors import InputInvalid, ModelReplyInvalid, ModelUnreachable
+from orchestra.models import openai as openai_adapter
 from orchestra.models import transport as transport_module
 from orchestra.models.network import DeadlineBackend
 from orchestra.models.openai import OpenAIModel
@@ -69,7 +73,25 @@ def test_a_server_that_keeps_a_finished_stream_open_is_not_waited_for(serve, ask
         wire.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + body)
         wire.hang()
 
+    started = time.monotonic()
+
     assert ask(serve(script).url, Deadline(60)).text == "The value is 42."
+    assert time.monotonic() - started < 5
+
+
+def test_a_server_that_goes_silent_after_the_finish_is_waited_for_a_while_only(serve, ask, monkeypatch):
+    monkeypatch.setattr(openai_adapter, "USAGE_GRACE_S", 0.2)
+
+    def script(_: Received, wire: Wire) -> None:
+        body = openai_stream(openai_chunks(usage=None), is_closed=False)
+        wire.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + body)
+        wire.hang()
+
+    started = time.monotonic()
+    reply = ask(serve(script).url, Deadline(60))
+
+    assert reply.usage.is_estimated
+    assert time.monotonic() - started < 5
 
 
 def test_many_threads_call_at_once(serve, ask):
@@ -96,15 +118,17 @@ def test_the_shared_transport_is_one_and_opens_again_after_it_was_closed(serve):
 
 
 def test_a_reply_beyond_the_bound_is_refused(serve, ask):
+    megabytes: list[bool] = []
+
     def script(_: Received, wire: Wire) -> None:
         wire.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n")
-        while wire.send(b" " * (1 << 20)):
-            pass
+        megabytes.extend(wire.send(b" " * (1 << 20)) for _ in range(100))
 
     with pytest.raises(ModelReplyInvalid, match="more than 32 MB") as caught:
         ask(serve(script).url)
 
     assert not caught.value.is_retryable
+    assert megabytes.count(True) < 90
     assert MAX_REPLY_BYTES == 32 * 2**20
 
 
@@ -117,9 +141,6 @@ def test_an_error_page_beyond_the_bound_is_refused_too(serve, ask, monkeypatch):
 
 
 def test_a_compressed_reply_is_read(serve, ask):
-    import gzip
-    import json
-
     body = gzip.compress(json.dumps(openai_completion()).encode())
     server = serve(lambda *_: answer(body, headers={"content-encoding": "gzip"}))
 
@@ -160,13 +181,15 @@ def test_redirects_are_not_followed(serve, ask):
     assert elsewhere.requests == []
 
 
-def test_cookies_are_not_kept(serve, ask):
+def test_cookies_are_not_kept(serve, ask, transport):
     server = serve(lambda *_: json_answer(openai_completion(), headers={"set-cookie": "id=7; Path=/"}))
 
     ask(server.url)
     ask(server.url)
 
+    client, _ = transport._client()
     assert "cookie" not in server.requests[1].headers
+    assert len(client.cookies) == 0
 
 
 def test_a_proxy_of_the_environment_is_used(serve, ask, monkeypatch):
