@@ -69,6 +69,14 @@ class Wire:
             while self._connection.recv(1 << 16):
                 pass
 
+    def tunnel(self, port: int) -> None:
+        """Pass bytes between the client and a port of this machine, as a proxy does after CONNECT."""
+        with socket.create_connection(("127.0.0.1", port)) as target:
+            back = threading.Thread(target=_copy, args=(target, self._connection), daemon=True)
+            back.start()
+            _copy(self._connection, target)
+            back.join(timeout=5)
+
     def close(self) -> None:
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
@@ -158,6 +166,14 @@ class ScriptedServer:
                 if answer is None or not wire.send(answer):
                     return wire.close()
         return None
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while content := source.recv(1 << 16):
+            target.sendall(content)
+    with suppress(OSError):
+        socket.socket.shutdown(target, socket.SHUT_RDWR)
 
 
 def _read_request(stream: Any, connection: int) -> Received | None:

@@ -109,17 +109,14 @@ def configured_models(environ: Mapping[str, str] | None = None) -> list[Provider
 def _row(model: str, default: str, environ: Mapping[str, str]) -> ProviderRow:
     provider = model.partition(":")[0]
     is_default = default.partition(":")[0] == provider
-    server = _SERVERS[provider](environ)
+    named = default if is_default else model
+    try:
+        server = _SERVERS[provider](environ)
+    except InputInvalid as error:
+        return ProviderRow(provider, named, "", "", False, error.what, is_default)
     has_key = _has(environ, server.key_variable)
-    return ProviderRow(
-        provider=provider,
-        model=default if is_default else model,
-        base_url=display_url(server.base_url),
-        key_variable=server.key_variable,
-        has_key=has_key,
-        note=_note(provider, server, has_key),
-        is_default=is_default,
-    )
+    note = _note(provider, server, has_key)
+    return ProviderRow(provider, named, display_url(server.base_url), server.key_variable, has_key, note, is_default)
 
 
 def _note(provider: str, server: Server, has_key: bool) -> str:

@@ -345,6 +345,54 @@ def test_a_certificate_that_is_not_trusted_is_not_tried_again(tls_server, monkey
     assert not caught.value.is_retryable
 
 
+@pytest.fixture(params=["http", "https"])
+def tunnel(request, serve, tls_server, monkeypatch):
+    """A proxy of the environment, plain or behind TLS itself, that connects to whatever is asked for."""
+
+    def script(received: Received, wire: Wire) -> None:
+        wire.send(b"HTTP/1.1 200 Connected\r\n\r\n")
+        wire.tunnel(int(received.path.rpartition(":")[2]))
+
+    proxy = serve(script) if request.param == "http" else tls_server(script)
+    monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+    return proxy
+
+
+def test_calls_through_a_proxys_tunnel_answer_and_share_a_connection(tunnel, tls_server, ask):
+    server = tls_server(lambda *_: sse_answer(openai_stream()))
+
+    texts = [ask(server.url, Deadline(30), "naïve " * 50_000).text for _ in range(3)]
+
+    assert texts == ["The value is 42."] * 3
+    assert (tunnel.requests[0].method, tunnel.connections, server.connections) == ("CONNECT", 1, 1)
+
+
+@pytest.mark.parametrize("script", [hangs_before_headers, drips_headers])
+def test_a_slow_server_behind_a_tunnel_is_left_at_the_deadline(tunnel, tls_server, ask, script):
+    server = tls_server(script)
+    started = time.monotonic()
+
+    with pytest.raises(ModelTimeout):
+        ask(server.url, Deadline(DEADLINE_S))
+
+    assert time.monotonic() - started < PATIENCE_S
+
+
+def test_cancelling_a_call_behind_a_tunnel_returns_at_once(tunnel, tls_server, ask):
+    deadline = Deadline(60)
+
+    def script(_: Received, wire: Wire) -> None:
+        deadline.cancel()
+        wire.hang()
+
+    started = time.monotonic()
+
+    with pytest.raises(RunCancelled):
+        ask(tls_server(script).url, deadline)
+
+    assert time.monotonic() - started < PATIENCE_S
+
+
 @pytest.fixture
 def full_backlog():
     """A URL whose host answers no connection attempt: its queue of waiting ones is full."""

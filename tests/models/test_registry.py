@@ -153,6 +153,12 @@ def test_each_provider_has_a_row():
     assert [row.is_default for row in rows.values()] == [False, True, False, False]
 
 
+def test_a_row_says_which_variable_is_wrong():
+    rows = configured_models({"OLLAMA_HOST": "ftp://host"})
+
+    assert "OLLAMA_HOST is no http or https URL" in rows[2].note
+
+
 def test_a_row_shows_no_password_of_a_base_url():
     rows = configured_models(
         {"OPENAI_BASE_URL": "https://user:planted-key-value@gate.example/v1?key=planted-key-value"}
