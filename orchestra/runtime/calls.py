@@ -47,11 +47,13 @@ async def ask(
     `NodeTimeout`, `RunCancelled`.
     """
 
+    is_heard = streams_answer and scheduler.stream.is_heard
+
     def send(deadline: Deadline, attempt: int) -> ModelReply:
         def on_delta(text: str) -> None:
             scheduler.post(lambda: _emit_delta(scheduler, node, text, attempt))
 
-        sent = replace(request, deadline=deadline, on_delta=on_delta if streams_answer else None)
+        sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
         return _checked(model.complete(sent), request, model)
 
     reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)

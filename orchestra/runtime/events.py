@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 log = logging.getLogger("orchestra.events")
 
@@ -139,7 +139,6 @@ class Warned(Event):
 
 
 Listener = Callable[[Event], None]
-E = TypeVar("E", bound=Event)
 
 
 class EventStream:
@@ -151,7 +150,14 @@ class EventStream:
         self._listeners = tuple(listener for listener in listeners if listener is not None)
         self._sequence = 0
 
-    def emit(self, event_type: type[E], /, **values: Any) -> E:
+    @property
+    def is_heard(self) -> bool:
+        """False when there is nobody to tell, and events need not even be made."""
+        return bool(self._listeners)
+
+    def emit(self, event_type: type[Event], /, **values: Any) -> None:
+        if not self._listeners:
+            return
         self._sequence += 1
         event = event_type(session_id=self.session_id, route_run_id=self.run_id, sequence=self._sequence, **values)
         for listener in self._listeners:
@@ -159,4 +165,3 @@ class EventStream:
                 listener(event)
             except Exception:
                 log.warning("a listener raised on %s", event.type, exc_info=True)
-        return event

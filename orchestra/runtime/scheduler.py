@@ -331,7 +331,8 @@ class Scheduler:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _announce(self, node: Node) -> None:
-        self.stream.emit(NodeUpdated, **node.snapshot())
+        if self.stream.is_heard:
+            self.stream.emit(NodeUpdated, **node.snapshot())
 
     @contextmanager
     def _ctrl_c_cancels(self) -> Generator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,7 @@ def _skill_file(folder: Path) -> Path | None:
     return next((folder / name for name in _FILE_NAMES if (folder / name).is_file()), None)
 
 
+@cache
 def _builtin_folder() -> Path:
     package = Path(__file__).parents[1]
     places = (package / "_skill_library", package.parent / "skill_library")  # a wheel, a checkout
