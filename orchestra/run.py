@@ -140,7 +140,7 @@ class Run:
             raise InputInvalid("the task is empty", suggestion="Say what is to be answered.")
         planner, worker, synthesizer = (resolve_model(choice) for choice in models)
         documents = DocumentSet.of(context)
-        library = skills if isinstance(skills, SkillLibrary) else SkillLibrary.builtin().merged(skills or {})
+        library = SkillLibrary.of(skills)
         stream = EventStream(on_event, run_id=uuid.uuid4().hex)
         scheduler = Scheduler(stream, max_workers=settings.max_workers)
         if cancellation is not None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from orchestra.document.folding import Folded, fold, names_of
 from orchestra.document.lines import Lines
@@ -15,6 +15,10 @@ from orchestra.document.pages import form_feeds, page_at
 from orchestra.document.search import LexicalIndex
 from orchestra.document.tokens import count_tokens
 from orchestra.errors import DocumentUnreadable
+
+if TYPE_CHECKING:
+    from orchestra.document.ranges import LineRange
+    from orchestra.document.slices import Slice
 
 
 class Document:
@@ -139,10 +143,14 @@ class Document:
 
 
 class DocumentSet(Sequence[Document]):
-    """One or more documents. Keys are ("",) for one, ("d1", "d2", ...) for more; equal names are told apart."""
+    """One or more documents. Keys are ("",) for one, ("d1", "d2", ...) for more; equal names are told apart.
+
+    `kept_slices` is the memory of `cut`: tasks over the same documents often ask for the same lines.
+    """
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = tuple(documents)
+        self.kept_slices: dict[tuple[LineRange, ...], Slice] = {}
         self.names: tuple[str, ...] = _told_apart([document.name for document in self._documents])
         self.keys: tuple[str, ...] = (
             ("",) if len(self._documents) == 1 else tuple(f"d{number}" for number in range(1, len(self._documents) + 1))

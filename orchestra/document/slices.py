@@ -10,6 +10,7 @@ from orchestra.document.ranges import LineRange
 from orchestra.document.tokens import count_tokens
 
 NUMBER_EVERY = 10
+MOST_KEPT = 64  # slices that a set of documents remembers
 BREADCRUMB_AFTER_LINES = 20
 _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit cost
 
@@ -46,10 +47,20 @@ def cut(ranges: Iterable[LineRange], documents: DocumentSet) -> Slice:
 
     Ranges are clipped to their documents; KeyError for a key that the set does not have.
     """
+    wanted = tuple(_union(ranges, documents))
+    kept = documents.kept_slices.get(wanted)
+    if kept is None:
+        if len(documents.kept_slices) >= MOST_KEPT:
+            documents.kept_slices.clear()
+        kept = documents.kept_slices[wanted] = _cut(wanted, documents)
+    return kept
+
+
+def _cut(ranges: Iterable[LineRange], documents: DocumentSet) -> Slice:
     passages = [
-        _passage(LineRange(merged.key, first, last), documents)
-        for merged in _union(ranges, documents)
-        for first, last in _split(documents.find(merged.key), merged.first, merged.last)
+        _passage(LineRange(wanted.key, first, last), documents)
+        for wanted in ranges
+        for first, last in _split(documents.find(wanted.key), wanted.first, wanted.last)
     ]
     text = "\n\n".join(_rendered(passage, is_one_of_many=len(documents) > 1) for passage in passages)
     return Slice(tuple(passages), count_tokens(text), text)
@@ -151,7 +162,7 @@ def _rendered(passage: Passage, *, is_one_of_many: bool) -> str:
         _pages(passage.pages),
     ]
     head = " | ".join(crumb for crumb in crumbs if crumb)
-    return "\n".join((f"[{head}]", *_numbered(passage.text, passage.first_line))).rstrip("\n")
+    return f"[{head}]\n{_numbered(passage.text, passage.first_line)}".rstrip("\n")
 
 
 def _pages(pages: tuple[int, int] | None) -> str:
@@ -161,14 +172,16 @@ def _pages(pages: tuple[int, int] | None) -> str:
     return f"p. {first}" if first == last else f"p. {first}-{last}"
 
 
-def _numbered(text: str, first_line: int) -> Iterator[str]:
+def _numbered(text: str, first_line: int) -> str:
     """`N| ` before the first line of each block and each tenth line of a long one; blank runs become one line."""
-    in_block = -1
-    for number, line in enumerate(text.split("\n"), start=first_line):
-        if not line or line.isspace():
-            if in_block >= 0:
-                yield ""
-            in_block = -1
-            continue
-        in_block += 1
-        yield f"{number}| {line}" if in_block % NUMBER_EVERY == 0 else line
+    lines = text.split("\n")
+    blanks = [at for at, line in enumerate(lines) if not line or line.isspace()]
+    blocks: list[str] = []
+    start = 0
+    for end in (*blanks, len(lines)):
+        if start < end:
+            for at in range(start, end, NUMBER_EVERY):
+                lines[at] = f"{first_line + at}| {lines[at]}"
+            blocks.append("\n".join(lines[start:end]))
+        start = end + 1
+    return "\n\n".join(blocks)

@@ -84,7 +84,7 @@ def assemble(
     `context_tokens` (else the best parts), the best parts for its words, or nothing (`PointersUnresolved` in `error`).
     """
     documents = DocumentSet.of(context)
-    library = skills if isinstance(skills, SkillLibrary) else SkillLibrary.builtin().merged(skills or {})
+    library = SkillLibrary.of(skills)
     checked = parse_plan(plan)[0]
     return tuple(_assign(subtask, documents, library, on_unresolved, context_tokens) for subtask in checked.delegated)
 

@@ -38,6 +38,13 @@ class SkillLibrary(Mapping[str, Skill]):
         return _load_builtin(_builtin_folder())
 
     @classmethod
+    def of(cls, skills: SkillLibrary | Mapping[str, str | Mapping[str, Any] | Skill] | None) -> SkillLibrary:
+        """What a caller may pass: a library as it is, custom skills over the built-in ones, None for these alone."""
+        if isinstance(skills, SkillLibrary):
+            return skills
+        return cls.builtin().merged(skills) if skills else cls.builtin()
+
+    @classmethod
     def from_path(cls, *folders: str | Path) -> SkillLibrary:
         """The skills in `folders`, each one skill (it holds a SKILL.md) or a folder of such.
 
