@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from orchestra.document.headings import Heading
+from orchestra.document.heading import Heading
 from orchestra.document.lines import Lines
 from orchestra.document.pages import running_heads
 from orchestra.document.titles import Title, is_contents_row, is_numeric_row, is_prose, read_title

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from orchestra.document.commonmark import Environment, blocks, plain_text
+from orchestra.document.heading import Heading
 
 _SUSPECT_LINE = r"[ \t]*+(?:#{1,6}(?:[ \t]|$)|```|~~~|<|=++[ \t]*+$|-++[ \t]*+$)"
 _DEFINITION_LINE = r"(?:[ \t>*+-]|\d{1,9}[.)])*+\[(?:[^\]\\\n]|\\.)*+(?:\]:|\\?$)"
@@ -35,16 +35,6 @@ _FRONT_MATTER = re.compile(
     r"(?:---|\.\.\.)[ \t]*+(?:\n|\Z)"
 )
 _MARKUP = re.compile(r"[\\`*_\[\]<>&!\n]")
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """Where a section begins. `line` is 1-indexed, `title` is plain text, `level` is 1..6."""
-
-    title: str
-    level: int
-    line: int
-    kind: Literal["heading", "cue"] = "heading"
 
 
 def harvest(text: str) -> tuple[Heading, ...]:

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from orchestra.document.cues import find_cues, from_bookmarks
-from orchestra.document.headings import Heading, harvest
+from orchestra.document.heading import Heading
 from orchestra.document.lines import Lines
-from orchestra.document.parts import divide
 from orchestra.document.tokens import count_tokens
 
 SectionKind = Literal["heading", "cue", "start"]
@@ -80,6 +78,9 @@ class Outline:
         bookmarks: tuple[tuple[int, str, int], ...] = (),
     ) -> Outline:
         """From bookmarks where there are some, else headings if it can be markdown, else cues."""
+        from orchestra.document.cues import find_cues, from_bookmarks
+        from orchestra.document.headings import harvest
+
         if bookmarks:
             return cls(lines, from_bookmarks(bookmarks, lines.count))
         headings = harvest(lines.text) if is_markdown else ()
@@ -111,6 +112,8 @@ class Outline:
 
     def parts(self, section_id: str) -> tuple[Part, ...]:
         """The parts of a section's own text; empty when it is short. KeyError without such a section."""
+        from orchestra.document.parts import divide
+
         if section_id not in self._parts:
             section = self.section(section_id)
             pieces = divide(self._lines, section.first_line, section.body_last_line)

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections import defaultdict
 
 from orchestra.document.lines import Lines
-from orchestra.document.titles import read_title
 
 _FEWEST_PAGES = 3
 _REPEATED_SHARE = 0.08  # of the pages: then a line is a running head
@@ -81,6 +80,8 @@ def _edges(lines: Lines, first: int, last: int) -> list[int]:
 
 def _folded(line: str) -> str:
     """Case, spaces and numbers folded; the number of a label stays, for it tells sections apart."""
+    from orchestra.document.titles import read_title
+
     text = " ".join(line.split())
     title = read_title(text)
     if title and title.kind in ("label", "numbered"):

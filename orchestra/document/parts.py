@@ -127,15 +127,20 @@ def _is_row(line: str) -> bool:
 
 def _packed(pieces: list[_Block]) -> Iterator[tuple[int, int]]:
     """Neighbouring pieces together, as even as they allow, none above the limit that is not a single piece."""
-    total = sum(piece.tokens for piece in pieces)
-    even = total / -(-total // PART_TOKENS)
-    start, size = pieces[0].first, 0
+    left = sum(piece.tokens for piece in pieces)
+    start, size, even = pieces[0].first, 0, _even(left)
     for piece in pieces:
         if size and (size + piece.tokens > PART_TOKENS or size + piece.tokens / 2 > even):
             yield start, piece.first - 1
-            start, size = piece.first, 0
+            start, size, even = piece.first, 0, _even(left)
         size += piece.tokens
+        left -= piece.tokens
     yield start, pieces[-1].last
+
+
+def _even(tokens: int) -> float:
+    """The size of each part when as few as possible share the tokens."""
+    return tokens / max(1, -(-tokens // PART_TOKENS))
 
 
 def _inner_lines(spans: Iterable[tuple[int, int]]) -> frozenset[int]:

@@ -56,7 +56,7 @@ class LexicalIndex:
         return self._size
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
-        """The best rows for any of the query's words, best first; stop words count only where there is nothing else."""
+        """The best rows for any of the query's words, best first; stop words do not count."""
         terms = terms_of(query)
         if not terms or limit < 1:
             return []
@@ -102,6 +102,6 @@ class LexicalIndex:
 
 
 def terms_of(query: str) -> list[str]:
-    """The distinct words of a query in order, stop words dropped unless there are no others."""
-    words = list(dict.fromkeys(word.lower() for word in _WORD.findall(query)))
-    return ([word for word in words if word not in STOP_WORDS] or words)[:_MOST_TERMS]
+    """The distinct words of a query in order, stop words dropped."""
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(query))
+    return [word for word in words if word not in STOP_WORDS][:_MOST_TERMS]
