@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from orchestra.models.protocol import Finding, ModelRequest, Usage
 
@@ -101,10 +101,19 @@ def _total(lines: Iterable[BillLine]) -> BillLine:
 
 def bill_text(bill: Bill) -> str:
     """The bill as a table of plain text."""
-    rows = [("", "calls", "tokens in", "tokens out", "price"), *(_row(line) for line in bill.lines)]
-    return "\n".join(f"{name:<22}{calls:>6}{into:>12}{out:>12}{cost:>10}" for name, calls, into, out, cost in rows)
+    rows = [("", "calls", "tokens in", "of it cached", "tokens out", "price"), *(_row(line) for line in bill.lines)]
+    return "\n".join(
+        f"{name:<22}{calls:>6}{into:>12}{cached:>14}{out:>12}{cost:>10}"
+        for name, calls, into, cached, out, cost in rows
+    )
 
 
-def _row(line: BillLine) -> tuple[Any, ...]:
-    cost = "unknown" if line.cost_usd is None else f"${line.cost_usd:.4f}"
-    return (line.name, f"{line.calls:,}", f"{line.input_tokens:,}", f"{line.output_tokens:,}", cost)
+def _row(line: BillLine) -> tuple[str, ...]:
+    numbers = (line.calls, line.input_tokens, line.cached_input_tokens, line.output_tokens)
+    return (line.name, *(f"{number:,}" for number in numbers), _price(line.cost_usd))
+
+
+def _price(cost_usd: float | None) -> str:
+    if cost_usd is None:
+        return "unknown"
+    return f"${cost_usd:.4f}" if cost_usd else "$0"

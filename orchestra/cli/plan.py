@@ -80,7 +80,8 @@ def _as_text(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> str:
 
 
 def _subtask_text(subtask: Subtask, assignment: Assignment | None) -> str:
-    lines = [f"{subtask.id}. [{subtask.skill}] {subtask.task}"]
+    skill = assignment.skill.name if assignment else subtask.skill
+    lines = [f"{subtask.id}. [{skill}] {subtask.task}"]
     if subtask.depends_on:
         lines.append(f"   after: {', '.join(subtask.depends_on)}")
     if assignment is None:

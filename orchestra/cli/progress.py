@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestra.cli.terminal import clean, say
+from orchestra.cli.terminal import clean, one_line, say
 from orchestra.runtime.events import (
     AnswerDelta,
     Event,
@@ -46,7 +46,7 @@ def progress(*, is_quiet: bool) -> Iterator[Listener | None]:
 def plain(event: Event) -> None:
     """One line per node when it ends, and one per warning or retry."""
     if isinstance(event, NodeUpdated) and event.depth > 0 and event.status in FINAL_MARKS:
-        say(f"{event.status}: {_label(event)}{_facts(event)}")
+        say(f"{event.status}: {_label(event)}  {_facts(event)}".rstrip())
         return
     line = notice(event)
     if line:
@@ -112,7 +112,7 @@ class LiveRows:
             is_same = row is not None and row.event.status == event.status
             self._rows[event.node_id] = _Row(event, row.since if row and is_same else time.monotonic())
         elif isinstance(event, RetryScheduled) and event.node_id in self._rows:
-            self._rows[event.node_id].note = f"  again in {event.delay_s:.1f} s: {event.error.get('code', '')}"
+            self._rows[event.node_id].note = f", again in {event.delay_s:.1f} s: {event.error.get('code', '')}"
         elif isinstance(event, AnswerDelta):
             if (event.node_id, event.attempt) != (self._answering, self._attempt):
                 self._answer, self._answering, self._attempt = "", event.node_id, event.attempt
@@ -137,19 +137,17 @@ class LiveRows:
         from rich.text import Text
 
         event = row.event
-        is_final = event.status in FINAL_MARKS
+        facts = _facts(event) if event.status in FINAL_MARKS else self._elapsed(row)
+        facts = one_line(facts + row.note)
+        label = Text(one_line(_label(event)))
+        label.truncate(max(self._console.width - len(facts) - 4, 20), overflow="ellipsis")
         mark = FINAL_MARKS.get(event.status, "·" if event.status == "routing" else "…")
-        facts = (
-            _facts(event)
-            if is_final
-            else f"  {time.monotonic() - row.since:.0f} s"
-            if event.status == "executing"
-            else ""
-        )
-        line = Text(f"{mark} ", style=STYLES.get(event.status, "dim"), no_wrap=True, overflow="ellipsis")
-        line.append(clean(_label(event)).replace("\n", " "), style="")
-        line.append(clean(facts + row.note).replace("\n", " "), style="dim")
-        return line
+        line = Text(no_wrap=True, overflow="ellipsis")
+        return line.append(f"{mark} ", STYLES.get(event.status, "dim")).append(label).append(f"  {facts}", "dim")
+
+    @staticmethod
+    def _elapsed(row: _Row) -> str:
+        return f"{time.monotonic() - row.since:.0f} s" if row.event.status == "executing" else ""
 
 
 @contextmanager
@@ -185,8 +183,7 @@ def _facts(event: NodeUpdated) -> str:
         f"{tokens_in:,} tokens in" if tokens_in else "",
         f"{event.error.get('code', '')}: {event.error.get('message', '')}" if event.error else "",
     ]
-    shown = ", ".join(fact for fact in facts if fact)
-    return f"  {shown}" if shown else ""
+    return ", ".join(fact for fact in facts if fact)
 
 
 def _short(node_id: str) -> str:
