@@ -75,7 +75,7 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
         plan = run.check_self_answers(plan)
         assignments = run.assemble(plan)
         findings = await run.execute(plan, assignments, streams=schema is None)
-        draft = await run.synthesize(findings, schema)
+        draft = await run.synthesize(findings, schema, self_answered=len(plan.self_answered))
         return report(run, plan, assignments, findings, draft)
     except OrchestraError as error:
         run.fail(error)

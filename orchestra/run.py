@@ -342,13 +342,14 @@ class Run:
 
     # Synthesize
 
-    async def synthesize(self, findings: Sequence[Finding], schema: AnswerSchema | None) -> Draft:
+    async def synthesize(
+        self, findings: Sequence[Finding], schema: AnswerSchema | None, *, self_answered: int = 0
+    ) -> Draft:
         """One answer from the findings, by a call only where a call adds something.
 
         When that call fails, the findings as they stand are the answer, and the draft carries the error.
         """
         present = [finding for finding in findings if not finding.is_missing]
-        self_answered = len(present) - sum(f"run/subtask-{finding.id}" in self.replies for finding in present)
         if not present:
             return Draft("")
         if not is_synthesis_needed(findings, self_answered, schema):
