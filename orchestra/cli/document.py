@@ -33,7 +33,7 @@ def outline(doc: Path, is_json: bool) -> None:
         print_answer(as_json(_outline_as_data(document)))
         return
     lines = [_row(document, section) for section in document.outline.sections]
-    say(f"{document.name}: {document.line_count:,} lines, {document.tokens:,} tokens, {len(lines):,} sections")
+    say(f"{document.name}: {document.line_count:,} lines, {document.tokens:,} tokens, {len(lines):,} section(s)")
     print_answer("\n".join(lines))
 
 

@@ -65,9 +65,13 @@ class LazyGroup(click.Group):
             raise
         except OrchestraError as error:
             return _report(error, ctx)
-        except Exception as error:  # the last place that can turn a defect into two lines
-            if isinstance(error, OSError) and error.errno == errno.EPIPE:
-                raise
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # whoever read our output has had enough
+            _trace(ctx)
+            say_error(str(error), "Check the place of the file, its permissions and the space on the disk.")
+            return FAILED
+        except Exception as error:  # noqa: BLE001 - the last place that can turn a defect into two lines
             return _report(UnexpectedFailure(f"{type(error).__name__}: {error}"), ctx)
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -88,13 +92,19 @@ class LazyGroup(click.Group):
 
 
 def _report(error: OrchestraError, context: click.Context) -> int:
-    if context.meta.get("debug"):
-        say(traceback.format_exc().rstrip())
+    _trace(context)
+    if context.meta.get("debug") and error.details.get("raw"):
+        say(f"what the model replied:\n{error.details['raw']}")
     cause = f" ({error.cause})" if error.cause else ""
     say_error(f"{error.code}: {error.what}{cause}", error.suggestion)
     if isinstance(error, RunCancelled):
         return INTERRUPTED
     return USAGE if isinstance(error, InputInvalid) else FAILED
+
+
+def _trace(context: click.Context) -> None:
+    if context.meta.get("debug"):
+        say(traceback.format_exc().rstrip())
 
 
 def _report_usage(error: click.ClickException) -> None:

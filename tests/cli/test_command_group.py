@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -122,6 +123,16 @@ def test_an_interrupt_with_nothing_finished_is_exit_code_130(call, monkeypatch: 
 
     assert done.exit_code == 130
     assert "interrupted" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_output_that_cannot_be_written_is_two_lines() -> None:
+    command = f"{sys.executable} -m orchestra skills > /dev/full"
+
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "orchestra: [Errno 28] No space left on device"
 
 
 def test_a_closed_pipe_is_quiet() -> None:

@@ -179,6 +179,16 @@ def test_a_planner_that_fails_is_an_error_and_exit_code_1(provider, call, report
     assert "Traceback" not in done.stderr
 
 
+def test_debug_shows_a_reply_that_is_no_plan(provider, call, report: Path) -> None:
+    provider(PLANNING="I would rather not.")
+
+    done = call("run", report, TASK, "--debug")
+
+    assert done.exit_code == 1
+    assert "what the model replied:\nI would rather not." in done.stderr
+    assert "orchestra: PLAN_INVALID: " in done.stderr
+
+
 def test_a_run_without_any_answer_is_exit_code_1(provider, call, report: Path) -> None:
     plan = {**PLAN, "subtasks": PLAN["subtasks"][1:]}
     provider(PLANNING=json.dumps(plan), MARGIN=REFUSED, SOUND=REFUSED)
