@@ -14,7 +14,7 @@ from itertools import pairwise
 from orchestra.document.heading import Heading
 from orchestra.document.lines import Lines
 from orchestra.document.pages import running_heads
-from orchestra.document.titles import Title, is_contents_row, is_numeric_row, is_prose, read_title
+from orchestra.document.titles import Title, is_contents_row, is_numeric_row, is_prose, may_be_labelled, read_title
 
 Row = tuple[int, str]
 Cue = tuple[int, Title]
@@ -115,7 +115,10 @@ def _cues_of(block: list[Row]) -> list[Cue]:
     return front + [
         (number, title)
         for (_, before), (number, text) in zip(block[position:], block[position + 1 :], strict=False)
-        if (title := read_title(text)) and title.kind == "label" and (before[-1] in ".:;)" or text.isupper())
+        if may_be_labelled(text)
+        and (title := read_title(text))
+        and title.kind == "label"
+        and (before[-1] in ".:;)" or text.isupper())
     ]
 
 
@@ -137,27 +140,32 @@ def _introduces(title: Title, text: str) -> bool:
 
 
 def _contents(lines: Lines) -> frozenset[int]:
-    """The lines of tables of contents: rows near each other, and what stands between them."""
+    """The lines of tables of contents: rows near each other, what stands between them, and a label above them."""
     inside: set[int] = set()
     rows: list[int] = []
-    since = 0
+    above, since = (0, ""), 0
     for number in range(1, lines.count + 1):
-        text = lines.line(number).strip()
+        text = " ".join(lines.line(number).split())
         if not text:
             continue
-        if is_contents_row(" ".join(text.split())):
-            rows, since = [*rows, number], 0
-            continue
-        since += 1
-        if since > _CONTENTS_GAP:
+        if is_contents_row(text):
+            rows, since = [*(rows or [_label_or(number, above)]), number], 0
+        elif (since := since + 1) > _CONTENTS_GAP:
             inside.update(_zone(rows))
             rows = []
+        above = (number, text)
     inside.update(_zone(rows))
     return frozenset(inside)
 
 
+def _label_or(number: int, above: Row) -> int:
+    title = read_title(above[1])
+    return above[0] if title and title.kind == "label" else number
+
+
 def _zone(rows: list[int]) -> range:
-    return range(rows[0] - 2, rows[-1] + 1) if len(rows) >= _CONTENTS_ROWS else range(0)
+    """The lines of a table of contents with enough rows; the first number is where it begins."""
+    return range(rows[0], rows[-1] + 1) if len(rows) > _CONTENTS_ROWS else range(0)
 
 
 def _levelled(cues: list[Cue]) -> tuple[Heading, ...]:

@@ -28,6 +28,7 @@ _MOST_WORDS = 12
 _MOST_BARE_WORDS = 6  # without an "of" or an "and" among them
 _MOST_LABELLED_WORDS = 30
 _FEWEST_PROSE_WORDS = 7
+_FEWEST_CAPITALS = 5
 
 _LABEL = re.compile(
     rf"(?P<label>(?i:{'|'.join(_LABEL_RANKS)})\s+(?:\d{{1,3}}(?:\.\d+)*[A-Z]?|[IVXLC]+|[A-Z])(?![\w(]))"
@@ -41,6 +42,7 @@ _FIGURE = re.compile(r"[($€£¥+-]*\d[\d,.:/-]*[%)x]*|[—–-]+|[$€£¥%]")
 _SENTENCE_BREAK = re.compile(r"[.!?][\"”’')]*\s+[A-Z]")
 _CONTENTS_ROW = re.compile(r"(?:\D.*?)(?:(?:\s*\.){3,}\s*|\s+)(?:\d{1,3}|[ivxl]{1,6})$")
 _NO_TITLE = re.compile(r"[$%☐☒|=<>{}\[\]_@]")
+_ROW_ENDS = frozenset("0123456789ivxl")
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$")
 _SMALL = "a an and as at by for from in into its nor of on or our per than that the their to under upon via vs with &"
 _SMALL_WORDS = frozenset(_SMALL.split())
@@ -66,10 +68,14 @@ def read_title(line: str) -> Title | None:
     return _labelled(line) or _numbered(line) or _capitals(line) or _words(line)
 
 
+def may_be_labelled(line: str) -> bool:
+    """Whether a line begins with a label: a quick look, before `read_title` has its own."""
+    return bool(_LABEL.match(line))
+
+
 def is_contents_row(line: str) -> bool:
     """A title with leaders or a page number after it, and no other figures."""
-    found = _CONTENTS_ROW.fullmatch(line)
-    if not found:
+    if line[-1:] not in _ROW_ENDS or len(line) > _LONGEST_TITLE or not _CONTENTS_ROW.fullmatch(line):
         return False
     before = line.rsplit(None, 1)[0].rstrip(". ")
     if not any(letter.isalpha() for letter in before) or _LABEL.fullmatch(line):
@@ -125,9 +131,8 @@ def _numbered(line: str) -> Title | None:
 
 
 def _capitals(line: str) -> Title | None:
-    letters = [letter for letter in line if letter.isalpha()]
     words = line.split()
-    if len(letters) < 5 or not all(letter.isupper() for letter in letters) or len(words) > _MOST_WORDS + 4:
+    if not line.isupper() or sum(map(str.isalpha, line)) < _FEWEST_CAPITALS or len(words) > _MOST_WORDS + 4:
         return None
     if not _begins_title(line) or line[-1] in ".,;:!?&" or sum(bool(_FIGURE.fullmatch(word)) for word in words) > 1:
         return None
@@ -136,7 +141,13 @@ def _capitals(line: str) -> Title | None:
 
 def _words(line: str) -> Title | None:
     words = line.split()
-    if len(words) > _MOST_WORDS or len(line) < 4 or line[-1] in ".,;:!?&" or not _begins_title(line):
+    if (
+        line.lower() in ("page", "pages")
+        or len(words) > _MOST_WORDS
+        or len(line) < 4
+        or line[-1] in ".,;:!?&"
+        or not _begins_title(line)
+    ):
         return None
     if "/s/" in line or _NO_TITLE.search(line) or any(_FIGURE.fullmatch(word) for word in words):
         return None
