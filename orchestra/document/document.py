@@ -122,6 +122,10 @@ class Document:
         """Lines first..last joined by LF, clipped to the document; no final line end."""
         return self._lines.span(first, last)
 
+    def line_at(self, offset: int) -> int:
+        """The line that holds the character at an offset of the text."""
+        return self._lines.number_at(offset)
+
     def page_of(self, line: int) -> int | None:
         """The page that holds a line, from 1; None for a document without pages."""
         if not self.page_starts:

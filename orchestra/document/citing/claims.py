@@ -1,0 +1,112 @@
+"""What a citation mark stands for: the stretch of text before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from orchestra.document.citing.wording import stems
+from orchestra.document.grammar import facts
+from orchestra.document.grammar.text import mask, plain
+from orchestra.document.marks import Mark
+from orchestra.document.sentences import Span, blocks, sentences
+
+_BULLET = re.compile(r"^(?:[-*+•>]\s+|#{1,6}\s+|\(?\d{1,3}[.)]\s+)+")
+_SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
+_FEW_WORDS = 3
+_BETWEEN = " \t\n|.,;:!?)*_\"'”’"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The words that one or more marks side by side stand for."""
+
+    text: str
+    marks: tuple[Mark, ...]
+
+
+def claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
+    """The claims of a text, in the order of their marks; every mark belongs to one.
+
+    A claim runs from the end of the sentence before it, or of the mark before it, to its mark. A mark behind a full
+    stop stands for the sentence that the stop ends; one with no words before it for the words that follow. Sentences
+    end with their paragraph, list item or table row; a claim in a row begins with the row's first cell.
+    """
+    unmarked = mask(text, [(mark.start, mark.end) for mark in marks])
+    for first, last in _with_words(unmarked):
+        inside = [mark for mark in marks if first <= mark.start < last]
+        if inside:
+            yield from _of_block(unmarked, first, last, inside)
+
+
+def _with_words(text: str) -> list[Span]:
+    """The blocks; one of nothing but marks belongs to the block above it."""
+    joined: list[Span] = []
+    for first, last in blocks(text):
+        if joined and not text[first:last].strip(_BETWEEN + "\0"):
+            first = joined.pop()[0]
+        joined.append((first, last))
+    return joined
+
+
+def _of_block(text: str, first: int, last: int, marks: Sequence[Mark]) -> Iterator[Claim]:
+    is_row = text.startswith("|", first)
+    spans = [(first, last)] if is_row else list(sentences(text, first, last))
+    label = text[first:last].split("|")[1].strip() if is_row and "|" in text[first + 1 : last] else ""
+    position = first
+    for group in _groups(text, marks):
+        end = group[0].start
+        start = max(position, _sentence_start(text, spans, end))
+        words = text[start:end]
+        if _is_thin(words):
+            start, following = group[-1].end, _sentence_end(spans, group[-1].end)
+            words = f"{words} {text[start : min(following, _next_mark(marks, start, last))]}"
+        if is_row and label and position > first:
+            words = f"{label} | {words}"
+        position = group[-1].end
+        yield Claim(_clean(words), tuple(group))
+
+
+def _groups(text: str, marks: Sequence[Mark]) -> Iterator[list[Mark]]:
+    """Marks with nothing told between them share their claim."""
+    group: list[Mark] = []
+    for mark in marks:
+        if group and _says_something(text[group[-1].end : mark.start]):
+            yield group
+            group = []
+        group.append(mark)
+    yield group
+
+
+def _says_something(words: str) -> bool:
+    return bool(words.strip(_BETWEEN + "\0")) and bool(stems(words) or len(facts(words)))
+
+
+def _is_thin(words: str) -> bool:
+    """Too little to be a claim by itself, as in "According to the report [L5], revenue rose"."""
+    return len(stems(words)) < _FEW_WORDS and not len(facts(words))
+
+
+def _sentence_start(text: str, spans: Sequence[Span], mark: int) -> int:
+    """The start of the sentence that a mark stands in, or, at its very start, of the one before."""
+    start = previous = spans[0][0]
+    for span_start, _ in spans:
+        if span_start > mark:
+            break
+        previous, start = start, span_start
+    return start if text[start:mark].strip(" \0\n") else previous
+
+
+def _sentence_end(spans: Sequence[Span], position: int) -> int:
+    return next((end for _, end in spans if end > position), spans[-1][1])
+
+
+def _next_mark(marks: Sequence[Mark], position: int, last: int) -> int:
+    return next((mark.start for mark in marks if mark.start >= position), last)
+
+
+def _clean(words: str) -> str:
+    """On one line, without marks, emphasis and the signs of a list or heading."""
+    line = " ".join(plain(words.replace("\0", " ")).split())
+    return _BULLET.sub("", _SPACE_BEFORE.sub("", line)).strip(" |,;")

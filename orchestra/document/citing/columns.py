@@ -1,0 +1,97 @@
+"""What stands above a table's row: its head, and the year of each column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orchestra.document.document import Document
+from orchestra.document.grammar import Facts, Number, quantities
+from orchestra.document.grammar.agreement import numbers_agree
+from orchestra.document.grammar.periods import declared_scales
+from orchestra.document.grammar.text import plain
+
+_REACH = 60  # lines above a row in which its table's head may stand
+_MANY = 2
+# Years side by side at a line's end: "(In millions) 2024 2023", "| Item | FY2024 | FY2023 |".
+_YEARS = re.compile(r"(?:^|[\s|])(?:(?:FY\s?)?(?:19|20)[0-9]{2}[\s|*]+){1,11}(?:FY\s?)?(?:19|20)[0-9]{2}[\s|*]*$")
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}")
+
+
+def cells(line: str) -> tuple[Number, ...]:
+    """The numbers of a table's row in their order, years left out; empty for a line of prose."""
+    _, numbers = quantities(plain(line))
+    found = tuple(number for number in numbers if number.is_cell and number.unit not in ("quarter", "half"))
+    is_row = len(found) >= _MANY or line.lstrip().startswith("|")
+    return tuple(number for number in found if not number.is_year) if is_row else ()
+
+
+def head_of(document: Document, first: int, last: int) -> tuple[int, ...]:
+    """The lines above a table's row among first..last that name its columns' years and its scale; empty for prose.
+
+    For a pipe table the two lines at its top, for a plain one the nearest line of years and the nearest that
+    declares a scale, at most 60 lines up.
+    """
+    row = next((number for number in range(first, last + 1) if cells(document.line(number))), None)
+    if row is None:
+        return ()
+    if document.line(row).lstrip().startswith("|"):
+        return _pipe_head(document, row)
+    above = range(row - 1, max(row - _REACH, 1) - 1, -1)
+    years = next((number for number in above if years_in(document.line(number))), None)
+    scale = next((number for number in above if declared_scales(document.line(number))), None)
+    return tuple(sorted({number for number in (years, scale) if number is not None}))
+
+
+def years_in(line: str) -> tuple[int, ...]:
+    """The years of a table's columns, where a line ends with two or more side by side."""
+    found = _YEARS.search(line)
+    return tuple(int(year) for year in _YEAR.findall(found[0])) if found else ()
+
+
+def other_year(
+    claimed: Facts, places: Iterable[tuple[Document, int, int]], scales: frozenset[int] = frozenset()
+) -> str:
+    """Why a number belongs to another year than the claim names; "" when nothing says so.
+
+    It does when every line of these places (document, first, last) that holds it is a row whose head tells the
+    years of its columns, and the number stands under none that the claim names.
+    """
+    years = frozenset(int(number.value) for number in claimed.numbers if number.is_year)
+    years = years.union(*(date.years for date in claimed.dates))
+    lines = [(document, line) for document, first, last in places for line in range(first, last + 1)]
+    for number in claimed.numbers if years else ():
+        if number.is_year or number.unit in ("quarter", "half"):
+            continue
+        held = [_years_of(document, line, number, claimed.text, scales) for document, line in lines]
+        told = [columns for columns in held if columns is None or columns]
+        found = frozenset[int]().union(*(columns or () for columns in told))
+        if found and None not in told and not found & years:
+            return f"{number.text} stands under {', '.join(map(str, sorted(found)))} in the table"
+    return ""
+
+
+def _years_of(
+    document: Document, line: int, number: Number, claim: str, scales: frozenset[int]
+) -> frozenset[int] | None:
+    """The years of the columns in which a line holds a number: none when it does not, None when no head tells.
+
+    The head tells when it names exactly as many years as the row has numbers.
+    """
+    text = plain(document.line(line))
+    if not any(numbers_agree(number, claim, other, frozenset(), scales) for other in quantities(text)[1]):
+        return frozenset()
+    row = cells(text)
+    heads = (years_in(document.line(above)) for above in head_of(document, line, line))
+    years = next((years for years in heads if years), ())
+    if not years or len(row) != len(years):
+        return None
+    agreeing = (numbers_agree(number, claim, cell, frozenset(), scales) for cell in row)
+    return frozenset(year for year, agrees in zip(years, agreeing, strict=True) if agrees)
+
+
+def _pipe_head(document: Document, row: int) -> tuple[int, ...]:
+    top = row
+    while top > 1 and document.line(top - 1).lstrip().startswith("|"):
+        top -= 1
+    return tuple(range(top, min(top + 2, row)))
