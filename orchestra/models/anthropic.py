@@ -142,7 +142,7 @@ class AnthropicModel(WireModel):
                     raise self._invalid(reply, "it is no message", opened.decode("utf-8", "replace"))
                 return turn
             for event in opened:
-                if event.name == "ping" or turn.is_complete:
+                if turn.is_complete:
                     continue
                 turn.take(self._parsed(event.payload, reply))
                 if turn.is_complete:

@@ -298,6 +298,12 @@ def test_a_temperature_is_sent_only_to_models_known_to_take_one(route, name, is_
     assert body.get("temperature") == (0.3 if is_sent else None)
 
 
+def test_a_temperature_is_kept_within_what_the_provider_knows(route):
+    AnthropicModel("claude-sonnet-4-6", key="k").complete(ModelRequest((Task("How many?"),), temperature=1.7))
+
+    assert b'"temperature":1.0' in route.calls.last.request.content
+
+
 def test_a_model_that_refuses_a_temperature_is_remembered(route):
     model = AnthropicModel("claude-sonnet-4-6", key="k")
     answer = streamed(anthropic_events())

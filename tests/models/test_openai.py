@@ -196,6 +196,13 @@ def test_tool_calls_are_put_together_from_their_pieces(model, route, pieces):
     assert reply.stop_reason == "tool_use"
 
 
+def test_tool_calls_cut_at_the_length_are_no_finished_turn(model, route):
+    piece = call_piece(0, id="t1", function={"name": "look_up", "arguments": '{"city": "Pa'})
+    route.return_value = streamed([piece, delta(finish="length")])
+
+    assert model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,))).stop_reason == "max_tokens"
+
+
 def test_broken_tool_arguments_are_mended_and_a_missing_id_is_made(model, route):
     call = {"type": "function", "function": {"name": "look_up", "arguments": "{'city': 'Paris',}"}}
     route.return_value = httpx.Response(200, json=openai_completion(None, tool_calls=[call], finish_reason="stop"))

@@ -9,11 +9,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
-from servers import Received, Wire, answer, json_answer, openai_chunks, openai_completion, openai_stream, sse_answer
+from servers import (
+    Received,
+    Wire,
+    answer,
+    anthropic_stream,
+    json_answer,
+    openai_chunks,
+    openai_completion,
+    openai_stream,
+    sse_answer,
+)
 
 from orchestra.errors import InputInvalid, ModelReplyInvalid, ModelUnreachable
 from orchestra.models import openai as openai_adapter
 from orchestra.models import transport as transport_module
+from orchestra.models.anthropic import AnthropicModel
 from orchestra.models.network import DeadlineBackend
 from orchestra.models.openai import OpenAIModel
 from orchestra.models.protocol import Deadline, ModelReply, ModelRequest, Task
@@ -67,15 +78,18 @@ def test_a_stream_without_its_done_mark_leaves_the_connection_usable(serve, ask)
     assert server.connections == 1
 
 
-def test_a_server_that_keeps_a_finished_stream_open_is_not_waited_for(serve, ask):
+@pytest.mark.parametrize(("kind", "body"), [(OpenAIModel, openai_stream()), (AnthropicModel, anthropic_stream())])
+def test_a_server_that_keeps_a_finished_stream_open_is_not_waited_for(serve, transport, kind, body):
     def script(_: Received, wire: Wire) -> None:
-        body = openai_stream()
         wire.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + body)
         wire.hang()
 
+    model = kind("m", base_url=serve(script).url, transport=transport)
     started = time.monotonic()
 
-    assert ask(serve(script).url, Deadline(60)).text == "The value is 42."
+    reply = model.complete(ModelRequest((Task("why"),), deadline=Deadline(60)))
+
+    assert reply.text == "The value is 42."
     assert time.monotonic() - started < 5
 
 
