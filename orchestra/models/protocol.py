@@ -207,6 +207,10 @@ class Deadline(Cancellation):
         """Seconds left, never negative; None without a limit."""
         return None if self._expires_at is None else max(0.0, self._expires_at - time.monotonic())
 
+    def is_overdue(self, grace_s: float = 0.0) -> bool:
+        """Whether the deadline passed more than `grace_s` seconds ago."""
+        return self._expires_at is not None and time.monotonic() > self._expires_at + grace_s
+
     def check(self) -> None:
         """Raise `RunCancelled` or `ModelTimeout` when the call must not go on."""
         if self.is_cancelled:

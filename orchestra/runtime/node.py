@@ -50,10 +50,11 @@ class Node:
     def child(self, name: str, kind: str, *, skill: str = "", title: str = "") -> Node:
         return Node(id=f"{self.id}/{name}", kind=kind, parent=self, skill=skill, title=title)
 
-    def start(self) -> None:
+    def start(self, started_at: float | None = None, clock: float | None = None) -> None:
+        """Now, or at the given readings of `time.time` and `time.monotonic`."""
         self.status = Status.EXECUTING
-        self.started_at = time.time()
-        self._clock = time.monotonic()
+        self.started_at = time.time() if started_at is None else started_at
+        self._clock = time.monotonic() if clock is None else clock
 
     def end(self, status: Status, error: OrchestraError | None = None) -> None:
         self.status = status

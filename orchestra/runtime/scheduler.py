@@ -25,10 +25,11 @@ from orchestra.models.protocol import Deadline
 from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import FINAL, Node, Status
 from orchestra.runtime.retry import RetryPolicy
+from orchestra.runtime.workers import borrow, give_back
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
-GRACE_S = 0.5  # past its deadline, how long a call may take to say so itself
+GRACE_S = 0.25  # past its deadline, how long a call may take to say so itself
 
 
 class _Effect:
@@ -46,6 +47,7 @@ class _Call(_Effect):
     retry: RetryPolicy | None
     attempt: int = 0
     deadline: Deadline | None = None
+    began: tuple[float, float] | None = None
     future: Future[None] | None = None
 
 
@@ -94,6 +96,7 @@ class Scheduler:
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._jobs: dict[Job[Any], None] = {}
+        self._under_way = 0
         self._is_cancelled = False
 
     # What a coroutine awaits
@@ -177,6 +180,7 @@ class Scheduler:
             self._inbox.get(timeout=min(next_timer_s, LONGEST_WAIT_S))()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
+        self._let_go_of_overdue_calls()
 
     def _step(self, job: Job[Any], value: Any, error: BaseException | None) -> None:
         if job.is_done:
@@ -249,14 +253,17 @@ class Scheduler:
         call.attempt += 1
         call.node.attempt = call.attempt
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._max_workers, thread_name_prefix="orchestra")
+            self._pool = borrow(self._max_workers)
+        self._under_way += 1
         call.future = self._pool.submit(self._work, job, call)
 
     def _work(self, job: Job[Any], call: _Call) -> None:
-        """On a worker: say that work started, do it, hand the outcome to the run's thread."""
+        """On a worker: do the work, and hand the outcome to the run's thread."""
         attempt = call.attempt
-        deadline = Deadline(call.timeout_s)
-        self._inbox.put(lambda: self._started(job, call, attempt, deadline))
+        deadline = call.deadline = Deadline(call.timeout_s)
+        call.began = (time.time(), time.monotonic())
+        if self.stream.is_heard:
+            self._inbox.put(lambda: self._started(job, call))
         value, error = None, None
         try:
             value = call.function(deadline, attempt)
@@ -264,27 +271,25 @@ class Scheduler:
             error = raised
         self._inbox.put(lambda: self._ended(job, call, attempt, value, error))
 
-    def _started(self, job: Job[Any], call: _Call, attempt: int, deadline: Deadline) -> None:
-        if self._is_cancelled or job.waiting_for is not call:
-            deadline.cancel()
-            return
-        call.deadline = deadline
-        if call.node.status is Status.ROUTING:
-            call.node.start()
+    def _started(self, job: Job[Any], call: _Call) -> None:
+        if job.waiting_for is call and call.began and call.node.status is Status.ROUTING:
+            call.node.start(*call.began)
             self._announce(call.node)
-        remaining = deadline.remaining_s()
-        if remaining is not None:
-            self._at(remaining + GRACE_S, lambda: self._overdue(job, call, attempt))
 
-    def _overdue(self, job: Job[Any], call: _Call, attempt: int) -> None:
-        if job.waiting_for is call and call.attempt == attempt and call.deadline is not None:
-            call.deadline.cancel()
-            timeout = NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s")
-            self._resume(job, call, None, timeout)
+    def _let_go_of_overdue_calls(self) -> None:
+        """What ignores its deadline is left behind; what obeys it has ended by itself before the grace is over."""
+        for job in list(self._jobs):
+            call = job.waiting_for
+            if isinstance(call, _Call) and call.deadline is not None and call.deadline.is_overdue(GRACE_S):
+                call.deadline.cancel()
+                self._started(job, call)
+                self._resume(job, call, None, NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s"))
 
     def _ended(self, job: Job[Any], call: _Call, attempt: int, value: Any, error: BaseException | None) -> None:
+        self._under_way -= 1
         if job.waiting_for is not call or call.attempt != attempt:
             return
+        self._started(job, call)
         if error is None:
             self._resume(job, call, value, None)
             return
@@ -313,8 +318,8 @@ class Scheduler:
         for job in list(self._jobs):
             effect = job.waiting_for
             if isinstance(effect, _Call):
-                if effect.future is not None:
-                    effect.future.cancel()
+                if effect.future is not None and effect.future.cancel():
+                    self._under_way -= 1
                 if effect.deadline is not None:
                     effect.deadline.cancel()
             if isinstance(effect, _Call | _Sleep) or job.unfinished_dependencies:
@@ -328,7 +333,7 @@ class Scheduler:
             job.coroutine.close()
         self._jobs.clear()
         if self._pool is not None and self._pool is not self._shared_pool:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            give_back(self._pool, self._max_workers, is_busy=self._under_way > 0)
 
     def _announce(self, node: Node) -> None:
         if self.stream.is_heard:

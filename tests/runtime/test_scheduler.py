@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -314,13 +315,47 @@ def test_ctrl_c_cancels_and_gives_the_handler_back(scheduler, root):
     assert signal.getsignal(signal.SIGINT) is previous
 
 
-def test_threads_end_with_the_run(root):
-    scheduler = Scheduler(EventStream(), max_workers=4)
+def test_the_workers_of_one_run_serve_the_next():
+    def worker_of_a_run():
+        scheduler, root = Scheduler(EventStream(), max_workers=7), Node("run", "run")
 
-    async def story():
-        return await scheduler.call(lambda deadline, attempt: threading.current_thread(), node=root)
+        async def story():
+            return await scheduler.call(lambda deadline, attempt: threading.current_thread(), node=root)
 
-    worker = scheduler.run(story(), root)
-    worker.join(5)
+        return scheduler.run(story(), root)
 
-    assert not worker.is_alive()
+    assert worker_of_a_run() is worker_of_a_run()
+
+
+def test_runs_at_the_same_time_do_not_share_workers():
+    both_are_here = threading.Barrier(2, timeout=5)
+
+    def one_run(_):
+        scheduler, root = Scheduler(EventStream(), max_workers=1), Node("run", "run")
+
+        async def story():
+            return await scheduler.call(lambda deadline, attempt: both_are_here.wait() >= 0, node=root)
+
+        return scheduler.run(story(), root)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(one_run, range(2))) == [True, True]
+
+
+def test_a_worker_that_is_still_busy_is_not_handed_on():
+    release = threading.Event()
+
+    def run_with(function):
+        scheduler, root = Scheduler(EventStream(), max_workers=3), Node("run", "run")
+
+        async def story():
+            return await scheduler.call(function, node=root, timeout_s=0.01)
+
+        return scheduler.run(story(), root)
+
+    with pytest.raises(NodeTimeout):
+        run_with(lambda deadline, attempt: release.wait(10))
+    stuck = [thread for thread in threading.enumerate() if thread.name.startswith("orchestra")]
+
+    assert run_with(lambda deadline, attempt: threading.current_thread()) not in stuck
+    release.set()
