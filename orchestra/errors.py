@@ -78,7 +78,9 @@ class PlanInvalid(OrchestraError):
 
 class PointersUnresolved(OrchestraError):
     code = "POINTERS_UNRESOLVED"
-    default_suggestion = "Use on_unresolved='search' or 'full', or correct the pointers (`orchestra outline DOC` lists them)."
+    default_suggestion = (
+        "Use on_unresolved='search' or 'full', or correct the pointers (`orchestra outline DOC` lists them)."
+    )
 
 
 class SkillInvalid(OrchestraError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from orchestra.document.grammar.dates import Date, find_dates
 from orchestra.document.grammar.names import Name, find_names
@@ -24,7 +25,7 @@ _LIST_MARKS = re.compile(
 )
 _PLACES = re.compile(
     rf"(?<!\w)(?:(?:{any_of(PLACE_WORDS)})\.?\s+#?|§+\s?|#)"
-    r"[0-9]{1,4}[A-Za-z]?(?:\.[0-9]+)*(?:\([a-z0-9]{1,3}\))*(?![\w%]|[.,][0-9]|\s*(?:%|per|million|billion|thousand))",
+    r"[0-9]{1,4}[A-Za-z]?(?:[.-][0-9]+)*(?:\([a-z0-9]{1,3}\))*(?![\w%]|[.,][0-9]|\s*(?:%|per|million|billion|thousand))",
     re.IGNORECASE,
 )
 _WORD_AFTER = re.compile(r"\s+(\w+)")
@@ -53,16 +54,17 @@ def facts(text: str) -> Facts:
     points ("two reasons").
     """
     text = plain(text)
-    noise = [match.span() for pattern in (_URL, _LIST_MARKS, _PLACES) for match in pattern.finditer(text)]
-    text = mask(text, noise + mark_spans(text))
+    text = mask(text, mark_spans(text))
     quotes = tuple(find_quotes(text))
-    unquoted = _without(text, quotes)
+    noise = [match.span() for pattern in (_URL, _LIST_MARKS, _PLACES) for match in pattern.finditer(text)]
+    unquoted = mask(text, noise + [(quote.start, quote.end) for quote in quotes])
     dates, numbers = quantities(unquoted)
     numbers = tuple(number for number in numbers if _is_stated(number, unquoted))
     names = tuple(find_names(_without(unquoted, (*dates, *numbers))))
     return Facts(text, numbers, dates, quotes, names)
 
 
+@lru_cache(maxsize=256)  # the same cited lines are read for each claim about them
 def quantities(text: str) -> tuple[tuple[Date, ...], tuple[Number, ...]]:
     """Every date and every number of a plain text, each in the order of the text."""
     dates = tuple(sorted(find_dates(text), key=lambda date: date.start))
