@@ -13,10 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
-from orchestra.document import DocumentSet, Slice
 from orchestra.errors import ModelTimeout, RunCancelled
+
+if TYPE_CHECKING:
+    from orchestra.document import DocumentSet, Slice
 
 Purpose = Literal["plan", "subtask", "synthesis", "other"]
 StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceeded", "pause"]
