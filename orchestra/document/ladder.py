@@ -153,12 +153,17 @@ def _abbreviates(wanted: Folded, name: Folded) -> bool:
 def _by_path(query: Query) -> Answer | None:
     for steps in read_paths(query.text):
         folded = [fold(step) for step in steps]
-        answer = _sections_on_path("path", query, folded, _same_step)
+        answer = _on_path("path", query, folded, _same_step, _is_same) or _on_path("path", query, folded, _same_step)
         if answer:
             return answer
-    named = {key for key, name, _ in query.documents.items() if query.text.casefold() in (key or name, name.casefold())}
+    text = query.text.casefold()
+    named = {key for key, name, _ in query.documents.items() if text in (key or name, name.casefold())}
     ranges = tuple(LineRange(key, 1, document.line_count) for key, document in query.scope if key in named)
     return Answer("path", ranges, (), ("the whole document",)) if ranges else None
+
+
+def _is_same(wanted: Folded, name: Folded) -> bool:
+    return wanted.full == name.full
 
 
 def _same_step(wanted: Folded, name: Folded) -> bool:
@@ -175,10 +180,14 @@ def _by_fuzzy(query: Query) -> Answer | None:
         return _sections("fuzzy", query, lambda _, names: _closeness(wanted, names) == best)
     for steps in read_paths(query.text):
         folded = [fold(step) for step in steps]
-        answer = _sections_on_path("fuzzy", query, folded, lambda one, name: _closeness(one, (name,)) > 0)
+        answer = _on_path("fuzzy", query, folded, _is_close)
         if answer:
             return answer
     return None
+
+
+def _is_close(wanted: Folded, name: Folded) -> bool:
+    return _same_step(wanted, name) or _closeness(wanted, (name,)) > 0
 
 
 def _closeness(wanted: Folded, names: Iterable[Folded]) -> float:
@@ -258,24 +267,26 @@ def _sections(
     return _all_of(rung, found, query.documents, notes)
 
 
-def _sections_on_path(
-    rung: Rung, query: Query, steps: list[Folded], fits: Callable[[Folded, Folded], bool]
+def _on_path(
+    rung: Rung,
+    query: Query,
+    steps: list[Folded],
+    fits: Callable[[Folded, Folded], bool],
+    fits_last: Callable[[Folded, Folded], bool] | None = None,
 ) -> Answer | None:
-    """Sections whose own title is the last step and whose ancestors hold the others in order, nearest first.
+    """Sections whose title is the last step and whose ancestors hold the others in order.
 
-    Sections whose ancestors are exactly the steps before the last go before those with others in between.
+    Those whose nearest ancestors are exactly the other steps go before those with more ancestors in between.
     """
     close: Found = []
     loose: Found = []
     for key, document in query.scope:
         for lineage, section in _lineages(document):
-            if not any(fits(steps[-1], name) for name in lineage[-1]):
+            if not section.title or not any((fits_last or fits)(steps[-1], name) for name in lineage[-1]):
                 continue
             above = lineage[:-1]
-            if len(above) >= len(steps) - 1 and all(
-                any(fits(step, name) for name in names)
-                for step, names in zip(steps[:-1], above[len(above) - len(steps) + 1 :], strict=True)
-            ):
+            nearest = above[max(len(above) - len(steps) + 1, 0) :]
+            if len(nearest) == len(steps) - 1 and _in_order(steps[:-1], nearest, fits):
                 close.append((key, section))
             elif _in_order(steps[:-1], above, fits):
                 loose.append((key, section))

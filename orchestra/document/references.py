@@ -14,7 +14,7 @@ _ID = re.compile(
 _LINES = re.compile(rf"(?:(?:[lL]ines?|LINES?)\s*|[lL]\.?\s?){_RANGE}")
 _BARE_LINES = re.compile(r"(?P<first>\d{1,12})\s*[-–—]\s*(?P<last>\d{1,12})")
 _PAGES = re.compile(rf"(?:pages?|pp?\.?)\s*{_RANGE}", re.IGNORECASE)
-_LINES_AFTER_ID = re.compile(rf".*\b[lL]{_RANGE}\s*\]?")
+_LINES_AFTER_ID = re.compile(rf".*?\b[lL]{_RANGE}\s*\]?")
 _STEPS = (re.compile(r"\s*[>›»→|]\s*|\s+::\s+"), re.compile(r"\s*/\s*"), re.compile(r"\s*[>›»→|/]\s*"))
 
 

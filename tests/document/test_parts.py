@@ -31,7 +31,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     return outline.parts(outline.sections[0].id)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(long_texts)
 def test_parts_partition_a_long_text(text: str) -> None:
     document = Document.from_text("# A\n\n" + text)
@@ -43,7 +43,7 @@ def test_parts_partition_a_long_text(text: str) -> None:
     assert not parts or (parts[0].first_line, parts[-1].last_line) == (1, document.line_count)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(long_texts)
 def test_no_part_begins_inside_a_fence_or_a_table(text: str) -> None:
     document = Document.from_text("# A\n\n" + text)
