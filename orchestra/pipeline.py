@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from orchestra.document import cite
@@ -15,7 +16,7 @@ from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.reporting import report
 from orchestra.result import Answer, ErrorReport, Result, UsageReport
 from orchestra.run import Context, ModelChoice, PlanChoice, Run, Settings, Skills
-from orchestra.runtime.events import Event, Listener
+from orchestra.runtime.events import Listener
 
 
 def orchestrate(
@@ -98,10 +99,7 @@ async def orchestrate_async(
     loop = asyncio.get_running_loop()
     cancellation = options.pop("cancellation", None) or Cancellation()
 
-    def forward(event: Event) -> None:
-        loop.call_soon_threadsafe(on_event, event)
-
-    listener = None if on_event is None else forward
+    listener = None if on_event is None else partial(loop.call_soon_threadsafe, on_event)
     try:
         return await asyncio.to_thread(
             orchestrate, context, task, skills, model, on_event=listener, cancellation=cancellation, **options

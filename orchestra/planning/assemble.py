@@ -16,14 +16,13 @@ from orchestra.document import (
     Slice,
     best_parts,
     cut,
-    resolve_lines,
-    resolve_section,
     whole,
 )
 from orchestra.errors import OrchestraError, PointersUnresolved
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan, Subtask
+from orchestra.planning.pointing import resolve_pointers
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill, SkillLibrary
 
@@ -102,22 +101,10 @@ def _assign(
 ) -> Assignment:
     skill, is_known = library.get_or_generic(subtask.skill)
     warnings = () if is_known else (f"there is no skill {subtask.skill!r}: a generic prompt is used",)
-    resolutions = _resolve(subtask, documents)
+    resolutions = resolve_pointers(subtask.context_pointers, documents)
     ranges = [line_range for resolution in resolutions for line_range in resolution.ranges]
     slice_, fallback, error = _slice(subtask, ranges, documents, on_unresolved, context_tokens)
     return Assignment(subtask, skill, slice_, resolutions, fallback, warnings, error)
-
-
-def _resolve(subtask: Subtask, documents: DocumentSet) -> tuple[Resolution, ...]:
-    pointers = subtask.context_pointers
-    sections = [resolve_section(reference, documents) for reference in pointers.sections]
-    lines = [resolve_lines(*_pair(bounds), documents) for bounds in pointers.line_ranges]
-    return (*sections, *lines)
-
-
-def _pair(bounds: Sequence[Any]) -> tuple[Any, Any]:
-    padded = [*bounds, None, None]
-    return padded[0], padded[1]
 
 
 def _slice(

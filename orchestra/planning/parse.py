@@ -110,8 +110,9 @@ def _repaired(text: str) -> Any:
     fenced = [body for body in _FENCED.findall(text) if re.search(r"[\[{]", body)]
     value = cast("Any", json_repair.loads(fenced[0] if fenced else text))
     if isinstance(value, list) and not _is_plan(cast("Any", value)):
-        return next((item for item in cast("list[Any]", value) if _is_plan(item)), cast("Any", value))
-    return value
+        items = cast("list[Any]", value)
+        return next((item for item in items if _is_plan(item)), items)
+    return cast("Any", value)
 
 
 def _is_plan(value: Any) -> bool:
@@ -149,7 +150,7 @@ def _find_subtasks(value: Any) -> tuple[list[Any], str]:
 def _mend_subtasks(raw: list[Any], notes: list[str]) -> list[dict[str, Any]]:
     mended: list[dict[str, Any]] = []
     for position, item in enumerate(raw, start=1):
-        fields = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {}
+        fields: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {}
         if _as_text(fields.get("task")).strip():
             mended.append(_mend_subtask(fields))
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestra.document import DocumentSet, locate, parse_citations, resolve_lines, resolve_section, unsupported
+from orchestra.document import DocumentSet, locate, parse_citations, unsupported
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import Catalogue, DocumentBlock, Instructions, Message, ModelReply, ModelRequest, Task
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import PLAN_SCHEMA, Plan, Subtask
+from orchestra.planning.pointing import resolve_pointers
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import SkillLibrary
 
@@ -83,9 +84,7 @@ def _cited_answer(subtask: Subtask, documents: DocumentSet) -> tuple[str | None,
     if parse_citations(answer):
         return answer, ""  # the citation is judged with all others
     pointers = subtask.context_pointers
-    resolutions = [resolve_section(reference, documents) for reference in pointers.sections]
-    resolutions += [resolve_lines(*(*bounds, None, None)[:2], documents) for bounds in pointers.line_ranges]
-    pointed = [line_range for resolution in resolutions for line_range in resolution.ranges]
+    pointed = [lines for resolution in resolve_pointers(pointers, documents) for lines in resolution.ranges]
     found = (locate(answer, documents, pointed) if pointed else None) or locate(answer, documents)
     if found is not None:
         return f"{answer} [{found}]", ""

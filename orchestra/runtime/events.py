@@ -138,7 +138,7 @@ class Warned(Event):
     node_id: str = ""
 
 
-Listener = Callable[[Event], None]
+Listener = Callable[[Event], object]
 
 
 class EventStream:
