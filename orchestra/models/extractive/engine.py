@@ -1,0 +1,104 @@
+"""The engine as a model: it reads the blocks of a request by type and answers by the purpose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast
+
+from orchestra.document import count_tokens
+from orchestra.models.extractive.answering import answer, answer_over_documents
+from orchestra.models.extractive.joining import fill, join
+from orchestra.models.extractive.notice import NOTICE
+from orchestra.models.extractive.planning import plan
+from orchestra.models.protocol import (
+    Block,
+    Catalogue,
+    DocumentBlock,
+    Findings,
+    ModelReply,
+    ModelRequest,
+    SliceBlock,
+    Task,
+    Usage,
+)
+
+AnyBlock = TypeVar("AnyBlock", bound=Block)
+
+
+class ExtractiveModel:
+    """Answers by quoting: deterministic, without weights, keys or network. Thread-safe, keeps nothing.
+
+    It never reads a rendered prompt. Purpose "plan" gives the JSON of a plan, "subtask" the best sentences and
+    table rows with their lines, "synthesis" the findings under their questions; others what their blocks allow.
+    """
+
+    name = "builtin:extractive"
+    context_window: int | None = None
+    notice = NOTICE
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        """The reply to a request. Raises only what the request's deadline raises."""
+        _check(request)
+        data = _data(request)
+        text = _text(request) if data is None else json.dumps(data, ensure_ascii=False)
+        _check(request)
+        if request.on_delta is not None:
+            for line in text.splitlines(keepends=True):
+                request.on_delta(line)
+        usage = Usage(_input_tokens(request), output_tokens=count_tokens(text), is_estimated=True)
+        return ModelReply(text, usage, data=data, model=self.name)
+
+
+def _data(request: ModelRequest) -> dict[str, Any] | None:
+    """The reply as JSON where JSON is asked for: a plan, or an answer in a schema's shape."""
+    documents = _one(request, DocumentBlock)
+    if request.purpose == "plan" and documents is not None:
+        catalogue = _one(request, Catalogue)
+        skills = catalogue.skills if catalogue else ()
+        return plan(documents.documents, skills, _task(request), lambda: _check(request))
+    findings = _one(request, Findings)
+    if request.schema is not None:
+        found = findings.findings if findings else ()
+        return cast("dict[str, Any]", fill(request.schema, found, _task(request)))
+    return None
+
+
+def _text(request: ModelRequest) -> str:
+    findings, slice_, documents = _one(request, Findings), _one(request, SliceBlock), _one(request, DocumentBlock)
+    if slice_ is not None:
+        return answer(slice_.slice, _task(request))
+    if findings is not None:
+        return join(findings.findings)
+    if documents is not None:
+        return answer_over_documents(documents.documents, _task(request))
+    return NOTICE
+
+
+def _task(request: ModelRequest) -> str:
+    """The task in the request, else what was said last."""
+    task = _one(request, Task)
+    said = [message.text for message in request.messages if message.role == "user"]
+    return task.words if task else (said[-1] if said else "")
+
+
+def _one(request: ModelRequest, kind: type[AnyBlock]) -> AnyBlock | None:
+    return next((block for block in request.blocks if isinstance(block, kind)), None)
+
+
+def _check(request: ModelRequest) -> None:
+    if request.deadline is not None:
+        request.deadline.check()
+
+
+def _input_tokens(request: ModelRequest) -> int:
+    """Tokens of what the engine was shown; a document's are counted once, however often it is asked about."""
+
+    def each() -> Iterator[int]:
+        for block in request.blocks:
+            is_document = isinstance(block, DocumentBlock)
+            yield block.documents.tokens if is_document else count_tokens(block.text)
+        for message in request.messages:
+            yield count_tokens(message.text)
+
+    return sum(each())

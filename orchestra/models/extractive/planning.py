@@ -1,0 +1,182 @@
+"""The engine's plan: questions, each answered on the spot if one line does, else sent out with its sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+from orchestra.document import DocumentSet, LineRange, count_tokens
+from orchestra.models.extractive.comparison import compared
+from orchestra.models.extractive.kinds import asks_for_several
+from orchestra.models.extractive.query import Query, make_query, title_fit
+from orchestra.models.extractive.questions import Question, split
+from orchestra.models.extractive.quoting import quote
+from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, rank
+from orchestra.models.extractive.skill_words import choose_skill
+from orchestra.models.extractive.sources import Library, Place
+from orchestra.models.extractive.vocabulary import stems
+
+MAX_SUBTASKS = 6
+BUDGET_TOKENS = {"fact-extraction": 1_200, "summarization": 3_500, "structured-synthesis": 3_500, "gap-analysis": 3_000}
+DEFAULT_BUDGET_TOKENS = 2_200
+LEAST_COVERAGE, CLEAR_COVERAGE, CLEAR_MARGIN, RIVAL_COVERAGE = 0.34, 0.74, 0.06, 0.75
+BROAD_SKILLS = frozenset({"summarization", "structured-synthesis", "gap-analysis", "classification"})
+PLACES, BROAD_PLACES = (5, 0.6), (6, 0.6)
+BROAD_FIT, BROAD_TITLES = 0.3, 4
+MAX_SELF_ANSWER_CHARACTERS = 420
+
+
+PLACES_PER_THING = 2
+
+# A place and its statements that have something of the question, best first.
+Found: TypeAlias = tuple[Place, list[Ranked]]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A subtask in the making. `answer` is set when a line answers it."""
+
+    task: str
+    skill: str
+    sections: list[str] = field(default_factory=list)
+    answer: str | None = None
+
+
+def plan(
+    documents: DocumentSet, catalogue: Sequence[tuple[str, str]], task: str, check: Callable[[], None]
+) -> dict[str, Any]:
+    """A plan as the planner's schema has it. `check` is called between questions and may raise."""
+    library = Library(documents)
+    drafts: list[Draft] = []
+    for question in split(task):
+        check()
+        drafts.append(_draft(library, question, choose_skill(question.full, catalogue)))
+    while len(drafts) > MAX_SUBTASKS:
+        drafts = _merge(drafts)
+    return {
+        "subtasks": [
+            {
+                "id": str(number),
+                "task": draft.task,
+                "skill": "self" if draft.answer else draft.skill,
+                "context_pointers": {"sections": draft.sections, "line_ranges": []},
+                "answer": draft.answer,
+                "depends_on": [],
+            }
+            for number, draft in enumerate(drafts, start=1)
+        ],
+        "reasoning": _reasoning(drafts),
+    }
+
+
+def _draft(library: Library, question: Question, skill: str) -> Draft:
+    query = make_query(question.full, library.texts, is_causal=skill == "causal-reasoning")
+    found = [(place, rank(query, library.statements(place))) for place in library.candidates(question.full)]
+    found = [(place, ranked) for place, ranked in found if ranked]
+    if skill == "fact-extraction" and (clear := _clear(query, found)):
+        place, best = clear
+        return Draft(question.full, skill, [_pointer(library, place)], quote(query, best))
+    places = _places(library, query, skill, found)
+    return Draft(question.full, skill, _within_budget(library, places, BUDGET_TOKENS.get(skill, DEFAULT_BUDGET_TOKENS)))
+
+
+def _clear(query: Query, found: Sequence[Found]) -> tuple[Place, Ranked] | None:
+    """The statement that answers a lookup beyond doubt: it covers the question, and no other answer comes near."""
+    everywhere = sorted(((each, place) for place, ranked in found for each in ranked), key=lambda pair: -pair[0].score)
+    if not everywhere or query.kinds == ("other",) or asks_for_several(query.text):
+        return None
+    best, place = everywhere[0]
+    is_short = len(best.statement.text) <= MAX_SELF_ANSWER_CHARACTERS and not best.statement.text.endswith(":")
+    if not best.answers or best.coverage < CLEAR_COVERAGE or not is_short:
+        return None
+    facts = answer_facts(query, best)
+    near = (each for each, _ in everywhere[1:] if each.answers and each.coverage >= RIVAL_COVERAGE * best.coverage)
+    rival = next((each for each in near if not facts & answer_facts(query, each)), None)
+    return (place, best) if rival is None or best.score - rival.score >= CLEAR_MARGIN else None
+
+
+def _places(library: Library, query: Query, skill: str, found: Sequence[Found]) -> list[Place]:
+    """The places to send, in the order in which they are taken while the budget lasts."""
+    ordered = sorted(found, key=lambda each: -place_worth(query, each[0].path, each[1]))
+    worths = [place_worth(query, place.path, ranked) for place, ranked in ordered]
+    most, share = BROAD_PLACES if skill in BROAD_SKILLS else PLACES
+    leading = [place for (place, _), worth in zip(ordered, worths, strict=True) if worth >= share * worths[0]][:most]
+    if skill in BROAD_SKILLS:
+        return list(dict.fromkeys([*library.under(_best_titles(library, query)), *leading]))
+    if skill == "analytical-comparison":
+        return list(dict.fromkeys([*_by_turns(query, ordered), *leading[:3]]))
+    return leading
+
+
+def _best_titles(library: Library, query: Query) -> list[tuple[str, ...]]:
+    """The few headings that fit the question best, at whatever level they stand; none inside another."""
+    fits = {path: fit for path in library.paths() if (fit := title_fit(query, path[-1])) >= BROAD_FIT}
+    best: list[tuple[str, ...]] = []
+    for path in sorted(fits, key=lambda path: (-fits[path], len(path))):
+        if len(best) < BROAD_TITLES and not any(path[: len(other)] == other for other in best):
+            best.append(path)
+    return best
+
+
+def _by_turns(query: Query, ordered: Sequence[Found]) -> list[Place]:
+    """Places about each of the compared things, one of each in turn."""
+    things = compared(query.text, [each.statement for _, ranked in ordered for each in ranked])
+    queues = [[place for place, _ in ordered if _names(place, set(stems(thing)))] for thing in things]
+    turns = zip_longest(*(queue[:PLACES_PER_THING] for queue in queues))
+    return [place for turn in turns for place in turn if place is not None]
+
+
+def _names(place: Place, thing: set[str]) -> bool:
+    return thing <= {each for title in place.path for each in stems(title)}
+
+
+def _within_budget(library: Library, places: Sequence[Place], budget: int) -> list[str]:
+    """Pointers to the first places that fit a token budget together; the first is always taken."""
+    pointers: list[str] = []
+    left = budget
+    for place in places:
+        document = library.documents.find(place.key)
+        tokens = count_tokens(document.lines(place.unit.first_line, place.unit.last_line))
+        if pointers and tokens > left:
+            continue
+        pointers.append(_pointer(library, place))
+        left -= tokens
+        if left <= 0:
+            break
+    return pointers
+
+
+def _pointer(library: Library, place: Place) -> str:
+    """The id of a unit, or its lines when the id would bring subsections along."""
+    document = library.documents.find(place.key)
+    unit = place.unit
+    if unit.id == unit.section and document.outline.section(unit.section).last_line > unit.last_line:
+        return str(LineRange(place.key, unit.first_line, unit.last_line))
+    return library.documents.qualify(place.key, unit.id)
+
+
+def _merge(drafts: list[Draft]) -> list[Draft]:
+    """One subtask fewer: the last two neighbours that are both answered, else of one skill, else any."""
+
+    def likeness(position: int) -> tuple[int, int]:
+        one, other = drafts[position], drafts[position + 1]
+        if one.answer and other.answer:
+            return 2, position
+        return int(not one.answer and not other.answer and one.skill == other.skill), position
+
+    at = max(range(len(drafts) - 1), key=likeness)
+    one, other = drafts[at], drafts[at + 1]
+    merged = Draft(
+        f"{one.task} {other.task}",
+        one.skill if one.skill == other.skill else "fact-extraction",
+        list(dict.fromkeys([*one.sections, *other.sections])),
+        f"{one.answer}\n{other.answer}" if one.answer and other.answer else None,
+    )
+    return [*drafts[:at], merged, *drafts[at + 2 :]]
+
+
+def _reasoning(drafts: Sequence[Draft]) -> str:
+    answered = sum(1 for draft in drafts if draft.answer)
+    return f"{answered} of {len(drafts)} answered by one line; the others point at the sections that share most words."
