@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orchestra.document import cite, count_tokens
 from orchestra.errors import RunCancelled
-from orchestra.models.protocol import Finding
+from orchestra.models.protocol import Finding, Model
 from orchestra.planning.assemble import Assignment, fingerprint
 from orchestra.planning.costs import alternatives
 from orchestra.planning.plan import Plan, Subtask
@@ -24,6 +24,7 @@ from orchestra.result import (
     UsageReport,
 )
 from orchestra.run import Draft, Run
+from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import RouteCompleted, RouteFailed
 from orchestra.runtime.node import Node, Status
 
@@ -35,9 +36,9 @@ def report(
     answer, citations = cite(draft.text, run.documents)
     subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in plan.subtasks]
     usage = RunUsage(
-        plan=_usage(run, "plan", run.model_names["plan"]),
-        subtasks=_usage(run, "subtask", run.model_names["subtasks"]),
-        synthesis=_usage(run, "synthesis", run.model_names["synthesis"]),
+        plan=_usage(run, "plan", run.planner),
+        subtasks=_usage(run, "subtask", run.worker),
+        synthesis=_usage(run, "synthesis", run.synthesizer),
     )
     status = _status(run, findings)
     duration_ms = _end(run, status)
@@ -78,10 +79,11 @@ def _end(run: Run, status: RunStatus) -> float:
     return round((time.monotonic() - run.clock) * 1000, 3)
 
 
-def _usage(run: Run, kind: str, model: str) -> UsageReport:
+def _usage(run: Run, kind: str, model: Model) -> UsageReport:
     nodes = [node for node in run.nodes.values() if node.kind == kind and node.usage is not None]
+    usages = [node.usage for node in nodes if node.usage is not None]
     calls = sum(run.calls.get(node.id, 0) for node in nodes)
-    return UsageReport.of(model, *(node.usage for node in nodes if node.usage is not None), calls=calls)
+    return UsageReport.of(model_name(model), *usages, calls=calls, host=model_host(model))
 
 
 def _subtask_result(
@@ -111,12 +113,9 @@ def _subtask_result(
 
 
 def _node_usage(run: Run, node: Node) -> UsageReport:
-    model = run.model_names["subtasks"]
-    return (
-        UsageReport(model=model)
-        if node.usage is None
-        else UsageReport.of(model, node.usage, calls=run.calls.get(node.id, 0))
-    )
+    usages = [] if node.usage is None else [node.usage]
+    calls = run.calls.get(node.id, 0)
+    return UsageReport.of(model_name(run.worker), *usages, calls=calls, host=model_host(run.worker))
 
 
 def _subtask_status(node: Node) -> SubtaskStatus:
@@ -132,6 +131,7 @@ def _savings(run: Run, findings: Sequence[Finding], draft: Draft, usage: RunUsag
         replies.append(reply.usage.output_tokens if reply else count_tokens(finding.text))
     written = run.replies.get("run/synthesis")
     answer_tokens = written.usage.output_tokens if written else sum(replies)
-    model = run.model_names["subtasks"]
-    ways = [OtherWay.of(each, model) for each in alternatives(run.documents, replies, answer_tokens, scale=run.scale)]
+    name, host = model_name(run.worker), model_host(run.worker)
+    others = alternatives(run.documents, replies, answer_tokens, scale=run.scale)
+    ways = [OtherWay.of(each, name, host) for each in others]
     return Savings(input_tokens=usage.total_input_tokens, fanout=ways[0], fanout_cached=ways[1], one_call=ways[2])

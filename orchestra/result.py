@@ -59,6 +59,7 @@ class UsageReport(Frozen):
     """
 
     model: str = ""
+    host: str = ""
     calls: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
@@ -68,9 +69,10 @@ class UsageReport(Frozen):
     _cost_usd: float | None = PrivateAttr(default=_UNASKED)
 
     @classmethod
-    def of(cls, model: str, *usages: Usage, calls: int | None = None) -> UsageReport:
+    def of(cls, model: str, *usages: Usage, calls: int | None = None, host: str = "") -> UsageReport:
         return cls(
             model=model,
+            host=host,
             calls=len(usages) if calls is None else calls,
             input_tokens=sum(usage.input_tokens for usage in usages),
             cached_input_tokens=sum(usage.cached_input_tokens for usage in usages),
@@ -95,7 +97,8 @@ class UsageReport(Frozen):
         from orchestra.models.prices import price
 
         usage = Usage(self.input_tokens, self.cached_input_tokens, self.cache_write_tokens, self.output_tokens)
-        return price(self.model, usage) if self.calls else 0.0
+        base_url = f"https://{self.host}/" if self.host else ""
+        return price(self.model, usage, base_url=base_url) if self.calls else 0.0
 
     @model_validator(mode="wrap")
     @classmethod
@@ -160,8 +163,9 @@ class OtherWay(Frozen):
     usage: UsageReport
 
     @classmethod
-    def of(cls, alternative: Alternative, model: str) -> OtherWay:
-        return cls(way=alternative.way, usage=UsageReport.of(model, alternative.usage, calls=alternative.calls))
+    def of(cls, alternative: Alternative, model: str, host: str = "") -> OtherWay:
+        usage = UsageReport.of(model, alternative.usage, calls=alternative.calls, host=host)
+        return cls(way=alternative.way, usage=usage)
 
 
 class Savings(Frozen):

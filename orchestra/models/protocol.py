@@ -279,14 +279,12 @@ class Usage:
     """Tokens of one call or of many. The whole input is `input + cached_input + cache_write`.
 
     `is_estimated` says that some of it was counted here, because the provider reported none.
-    `cost_usd` is None where no price is known.
     """
 
     input_tokens: int = 0
     cached_input_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float | None = None
     is_estimated: bool = False
 
     @property

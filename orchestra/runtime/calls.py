@@ -18,6 +18,13 @@ def model_name(model: Model) -> str:
     return str(getattr(model, "name", "") or type(model).__name__)
 
 
+def model_host(model: Model) -> str:
+    """The host that a model's requests go to; empty for one that runs here."""
+    from urllib.parse import urlsplit
+
+    return urlsplit(str(getattr(model, "base_url", ""))).hostname or ""
+
+
 def context_window(model: Model) -> int | None:
     """Tokens that a model can read; None when not known."""
     window = getattr(model, "context_window", None)
@@ -81,13 +88,10 @@ def _checked(reply: object, request: ModelRequest, model: Model) -> ModelReply:
 
 
 def add(one: Usage, other: Usage) -> Usage:
-    """The sum of two usages; its price is known only if both are."""
-    is_priced = one.cost_usd is not None and other.cost_usd is not None
     return Usage(
         one.input_tokens + other.input_tokens,
         one.cached_input_tokens + other.cached_input_tokens,
         one.cache_write_tokens + other.cache_write_tokens,
         one.output_tokens + other.output_tokens,
-        (one.cost_usd or 0.0) + (other.cost_usd or 0.0) if is_priced else None,
         one.is_estimated or other.is_estimated,
     )
