@@ -20,6 +20,7 @@ _BARE_NUMBER = re.compile(
     r"|\((?P<enclosed>\d{1,3}|[ivxlc]{1,7}|[a-z])\)"
 )
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_LONGEST = 2000
 _DIGITS = re.compile(r"\d+")
 
 
@@ -49,7 +50,7 @@ def names_of(title: str) -> tuple[str, ...]:
 
 def fold(title: str) -> Folded:
     """The folded forms of a title."""
-    text = unicodedata.normalize("NFKC", title)
+    text = unicodedata.normalize("NFKC", title[:_LONGEST])
     text = _HASHES.sub("", _TAG.sub(" ", _LINK.sub(r"\1", text)))
     text = _APOSTROPHE.sub("", text).casefold().replace("&", " and ").strip(' \t*_~"“”')
     label, number, rest = _numbering(text)

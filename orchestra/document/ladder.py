@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from orchestra.document.document import Document, DocumentSet
@@ -173,12 +173,13 @@ def _same_step(wanted: Folded, name: Folded) -> bool:
 def _by_fuzzy(query: Query) -> Answer | None:
     if read_id(query.text):
         return None
-    wanted = fold(query.text)
+    paths = read_paths(query.text)
+    wanted = replace(fold(query.text), bare="") if paths else fold(query.text)  # a path's last step alone is too little
     scores = [_closeness(wanted, names) for _, document in query.scope for names in document.folded_titles]
     best = max(scores, default=0.0)
     if best >= FUZZY_THRESHOLD:
         return _sections("fuzzy", query, lambda _, names: _closeness(wanted, names) == best)
-    for steps in read_paths(query.text):
+    for steps in paths:
         folded = [fold(step) for step in steps]
         answer = _on_path("fuzzy", query, folded, _is_close)
         if answer:

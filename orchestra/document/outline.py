@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from orchestra.document.heading import Heading
@@ -86,8 +87,9 @@ class Outline:
         headings = harvest(lines.text) if is_markdown else ()
         return cls(lines, headings or find_cues(lines, page_starts))
 
-    @property
+    @cached_property
     def roots(self) -> tuple[Section, ...]:
+        """Sections that lie in no other."""
         return tuple(section for section in self.sections if section.parent is None)
 
     def section(self, section_id: str) -> Section:

@@ -19,7 +19,7 @@ from orchestra.document.tokens import count_tokens
 
 PART_TOKENS = 1200
 
-_HIDING = re.compile(r"^[ \t>*+\d.)-]*(?:```|~~~|<)", re.MULTILINE)
+_HIDING = re.compile(r"^[ \t>*+\d.)-]*+(?:```|~~~|<)", re.MULTILINE)
 _HTML_TABLE = re.compile(r"<table\b.*?(?:</table>|\Z)", re.IGNORECASE | re.DOTALL)
 _ITEM = re.compile(r"\s*(?:[-+*•▪◦●–]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?:;][\"”’')\]]*\s*$")

@@ -62,6 +62,8 @@ class Title:
 
 def read_title(line: str) -> Title | None:
     """The title that a line looks like, by itself; None for text, table rows and rows of a table of contents."""
+    if len(line) > 2 * _LONGEST_TITLE:
+        return None
     line = _STRAY_LETTER.sub("", _CONTINUATION.sub("", " ".join(line.split())))
     if not line or len(line) > _LONGEST_TITLE or is_contents_row(line) or _LEADERS.search(line):
         return None
