@@ -4,6 +4,8 @@ The stock parser takes link reference definitions off before it knows where a pa
 headings beside definitions. cmark (and the specification's two phases) reads the paragraph first and takes
 definitions off its front when it closes or when an underline comes. `_paragraph` does that, and scans each
 paragraph once where the stock rules `reference`, `lheading` and `paragraph` scan it three times.
+
+Known to differ from cmark still, upstream: a lazy continuation line indented by four columns or more in a quote.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ _CONTENTS_ROWS = 4  # so many rows near each other are a table of contents
 _CONTENTS_GAP = 3
 _LIST_ROWS = 4  # so many title-like lines and nothing else are a list
 _TABLE_ROWS = 3
+_OWNER_WORDS = 6
 _SPARSE = 8  # fewer cues than one in so many pages leave too much unnamed: the pages become sections too
 _PAGE_RANK = 9.0
 
@@ -31,8 +32,9 @@ def find_cues(lines: Lines, page_starts: tuple[int, ...] = ()) -> tuple[Heading,
     """Cues in line order, their levels dense from 1. With few of them, pages, where known, are sections too."""
     contents = _contents(lines)
     cues: dict[int, Title] = {}
-    for block in _blocks(lines, frozenset(page_starts), running_heads(lines, page_starts)):
-        cues.update(cue for cue in _cues_of(block) if cue[0] not in contents and cue[0] < lines.count)
+    for block, is_page_top in _blocks(lines, frozenset(page_starts), running_heads(lines, page_starts)):
+        found = _cues_of(block, is_page_top=is_page_top)
+        cues.update(cue for cue in found if cue[0] not in contents and cue[0] < lines.count)
     cues = _with_text(_joined(cues, lines), lines)
     if len(cues) * _SPARSE < len(page_starts):
         for page, line in enumerate(page_starts, start=1):
@@ -41,14 +43,17 @@ def find_cues(lines: Lines, page_starts: tuple[int, ...] = ()) -> tuple[Heading,
 
 
 def _joined(cues: dict[int, Title], lines: Lines) -> dict[int, Title]:
-    """A label that stands alone takes the title that comes next, when only blank lines part them."""
+    """A label that stands alone takes the title that comes next, or gives way to it; only blank lines may part them."""
     joined: dict[int, Title] = {}
     label = 0
     for number, title in sorted(cues.items()):
-        if label and title.kind in ("capitals", "words") and not lines.span(label + 1, number - 1).strip():
-            joined[label] = replace(joined[label], text=f"{joined[label].text} {title.text}", is_open=False)
-            label = 0
-            continue
+        if label and not lines.span(label + 1, number - 1).strip():
+            if title.kind in ("capitals", "words"):
+                joined[label] = replace(joined[label], text=f"{joined[label].text} {title.text}", is_open=False)
+                label = 0
+                continue
+            if title.text.casefold().startswith(joined[label].text.casefold()):  # a running head, then the title itself
+                del joined[label]
         joined[number] = title
         label = number if title.kind == "label" and title.is_open else 0
     return joined
@@ -81,24 +86,37 @@ def from_bookmarks(bookmarks: tuple[tuple[int, str, int], ...], line_count: int)
     )
 
 
-def _blocks(lines: Lines, page_starts: frozenset[int], heads: frozenset[int]) -> Iterator[list[Row]]:
-    """Runs of lines with text; blank lines, page starts and running heads part them."""
+def _blocks(lines: Lines, page_starts: frozenset[int], heads: frozenset[int]) -> Iterator[tuple[list[Row], bool]]:
+    """Runs of lines with text, and whether each is the first of its page.
+
+    Blank lines, page starts and running heads part them.
+    """
     block: list[Row] = []
+    is_top = block_is_top = True
     for number in range(1, lines.count + 1):
         text = lines.line(number).strip()
         if block and (not text or number in page_starts or number in heads):
-            yield block
+            yield block, block_is_top
             block = []
+        is_top = is_top or number in page_starts
         if text and number not in heads:
+            block_is_top = is_top if not block else block_is_top
+            is_top = False
             block.append((number, text))
     if block:
-        yield block
+        yield block, block_is_top
 
 
-def _cues_of(block: list[Row]) -> list[Cue]:
+def _after_owner(block: list[Row]) -> int:
+    """Where titles begin at the top of a page: after a short line, such as a company's name, that is none itself."""
+    short = len(block) > 1 and len(block[0][1].split()) <= _OWNER_WORDS and not read_title(block[0][1])
+    return 1 if short and read_title(block[1][1]) and not is_numeric_row(block[0][1]) else 0
+
+
+def _cues_of(block: list[Row], *, is_page_top: bool) -> list[Cue]:
     """The titles at the front of a block, and labelled ones within it that begin after a sentence's end."""
     front: list[Cue] = []
-    position = 0
+    position = _after_owner(block) if is_page_top else 0
     while position < len(block) and (title := read_title(block[position][1])):
         number = block[position][0]
         following = block[position + 1][1] if position + 1 < len(block) else ""

@@ -47,16 +47,22 @@ def running_heads(lines: Lines, page_starts: tuple[int, ...]) -> frozenset[int]:
         for number in _edges(lines, first, following - 1):
             found[_folded(lines.line(number))].append((page, number))
     heads: set[int] = set()
-    for text, places in found.items():
+    for places in found.values():
         pages = sorted({page for page, _ in places})
         if len(pages) < max(_FEWEST_PAGES, _REPEATED_SHARE * len(page_starts)):
             continue
         numbers = sorted(number for _, number in places)
-        heads.update(numbers[1:] if _names_section(text, pages, len(page_starts)) else numbers)
+        first = lines.line(numbers[0]).strip()
+        heads.update(numbers[1:] if _names_section(first, pages, len(page_starts)) else numbers)
     return frozenset(heads)
 
 
 def _names_section(text: str, pages: list[int], page_count: int) -> bool:
+    """Whether a head is a section's: a label, or a line on neighbouring pages from somewhere after the first."""
+    from orchestra.document.titles import may_be_labelled
+
+    if may_be_labelled(text):
+        return True
     reach = pages[-1] - pages[0] + 1
     return bool(text) and pages[0] > 0 and reach <= _SECTION_SHARE * page_count and len(pages) >= 0.8 * reach
 

@@ -95,6 +95,21 @@ def test_a_head_that_runs_over_one_section_s_pages_names_it_once() -> None:
     assert named == [("NOTES TO THE STATEMENTS", 1)]
 
 
+def test_a_label_at_the_head_of_pages_gives_way_to_its_title() -> None:
+    pages = [f"PART II\nItem 7\n\n{PROSE}\n{PROSE} {'x' * number}\n" for number in range(4)]
+    first = f"PART II\nItem 7\n\nITEM 7. DISCUSSION\n\n{PROSE}\n"
+
+    found = cues_of("\f".join([f"{PROSE}\n", first, *pages]))
+
+    assert found == [("PART II", 1), ("ITEM 7. DISCUSSION", 2)]
+
+
+def test_a_statement_may_stand_under_its_owner_s_name_at_the_top_of_a_page() -> None:
+    text = f"{PROSE}\n\f3M Glue, Inc.\nConsolidated Balance Sheets\nAt year's end\nCash 1 2\nGoods 3 4\n"
+
+    assert ("Consolidated Balance Sheets", 1) in cues_of(text)
+
+
 def test_numbered_headings_nest_by_their_numbers() -> None:
     text = "\n\n".join(
         f"{title}\n\n{PROSE}" for title in ("1. Introduction", "1.1 Scope", "1.1.1 Terms used", "2. Method")
