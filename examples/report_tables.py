@@ -125,7 +125,7 @@ def segment_table(figures: Figures, segment: str) -> str:
         ("Operating margin", f"share:{segment}.operating_income"),
         ("Employees at year-end", f"count:{segment}.employees"),
     )
-    return statement(figures, rows, first=SEGMENTS[segment])
+    return statement(figures, rows, first=SEGMENTS[segment], caption="Dollars in millions, except employees")
 
 
 def product_lines(figures: Figures, segment: str) -> str:

@@ -14,7 +14,7 @@ from orchestra.models.extractive.kinds import Kind, kinds
 from orchestra.models.extractive.vocabulary import YEAR, alternatives, phrase, stem, stems, words
 from orchestra.models.extractive.word_lists import ASKING, CAUSAL, GENERIC, MOVEMENTS, STOP_WORDS
 
-LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE = 0.15, 0.35, 0.15
+LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE, ABSENT_SHARE = 0.15, 0.35, 0.15, 0.6
 CHARACTERS_PER_STATEMENT = 80
 _ASKING = frozenset(stems(" ".join(ASKING)))
 _CAUSAL = frozenset(stems(" ".join(CAUSAL)))
@@ -80,6 +80,7 @@ def make_query(question: str, texts: Iterable[str], *, is_causal: bool = False) 
     for each in [each for each in content if each not in dropped] or content:
         count = sum(text.count(_trunk(each)) for text in lowered)
         share = MOVEMENT_SHARE if each in _MOVEMENTS else GENERIC_SHARE if each in _GENERIC else 1.0
+        share *= 1.0 if count else ABSENT_SHARE
         weights[each] = share * max(math.log((size + 1) / (count + 1)), LEAST_WEIGHT)
     return Query(
         text=question,

@@ -13,15 +13,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from orchestra.models.extractive.kinds import AMOUNT, NAME, answer_place
+from orchestra.models.extractive.kinds import AMOUNT, NAME, Kind, answer_place
 from orchestra.models.extractive.query import Query, title_fit
 from orchestra.models.extractive.statements import Statement, is_figure
 from orchestra.models.extractive.vocabulary import YEAR, contains, stem, words
+from orchestra.models.extractive.word_lists import STOP_WORDS
 
 # To what share a statement counts as holding a word that stands elsewhere than in its own text.
-SYNONYM, CORNER, HEADER, NAMED_TITLE, INNER_TITLE, OUTER_TITLE, TABLE = 0.85, 0.85, 0.8, 0.8, 0.65, 0.5, 0.4
+SYNONYM, CORNER, HEADER, NAMED_TITLE, INNER_TITLE, OUTER_TITLE, TABLE = 0.85, 0.85, 0.9, 0.8, 0.65, 0.5, 0.4
 PRONOUN = 0.8  # the same for a sentence whose subject is a pronoun: it speaks of its heading
-FEATURE = 0.12
+FEATURE, MISFIT = 0.12, -0.15
 NEAR_WORDS = 4
 _REFERENCE = re.compile(
     r"\b(?:described|discussed|set out|explained|see|refer to)\s+(?:\w+\s+){0,3}?(?:under|in|note|section|item)\b",
@@ -160,16 +161,23 @@ def _kind(query: Query, statement: Statement, column: int, hits: set[str]) -> tu
         return 0.0, True
     text = f"{statement.label} {statement.cells[column]}" if column else statement.text
     places = [answer_place(kind, text, query.text) for kind in query.kinds]
-    gains = [-0.15 if place < 0 else FEATURE if _is_near(text, place, hits) else FEATURE / 2 for place in places]
+    near = [_is_near(query, kind, text, place, hits) for kind, place in zip(query.kinds, places, strict=True)]
+    gains = [
+        MISFIT if place < 0 else FEATURE if is_near else FEATURE / 2
+        for place, is_near in zip(places, near, strict=True)
+    ]
     gain = sum(gains) / len(gains)
     if "number" in query.kinds:
         gain += _counted(query, text) + (0.06 if query.asks_for_money and _MONEY.search(statement.text) else 0.0)
     return gain, all(place >= 0 for place in places)
 
 
-def _is_near(text: str, place: int, hits: set[str]) -> bool:
-    """Whether a word of the question stands within `NEAR_WORDS` words of the place of the answer."""
+def _is_near(query: Query, kind: Kind, text: str, place: int, hits: set[str]) -> bool:
+    """Whether a word of the question stands near the answer; what is defined stands right before, in its own form."""
     before, after = words(text[:place])[-NEAR_WORDS:], words(text[place:])[: NEAR_WORDS + 3]
+    if kind == "definition":
+        asked = set(words(query.text)) - STOP_WORDS
+        return any(word in asked for word in before)
     return any(stem(word) in hits for word in (*before, *after))
 
 

@@ -47,6 +47,7 @@ _WORDS = (
     ),
 )
 _PATTERNS = tuple((skill, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for skill, pattern in _WORDS)
+_ORDERS = re.compile(r"\W*(?:please\s+)?(\w+)", re.IGNORECASE)
 BUILTIN_SKILLS = frozenset({FACTS, *(skill for skill, _ in _PATTERNS)})
 
 
@@ -59,9 +60,15 @@ def choose_skill(question: str, catalogue: Sequence[tuple[str, str]] = ()) -> st
     best = max(own, key=lambda entry: _fit(question, *entry), default=("", ""))
     if best[0] and _fit(question, *best) >= OWN_SKILL_FIT:
         return best[0]
-    builtin = next((skill for skill, pattern in _PATTERNS if pattern.search(question)), FACTS)
+    order = _ORDERS.match(question)
+    builtin = _first(order[1] if order else "") or _first(question) or FACTS
     listed = [name for name, _ in catalogue]
     return builtin if not listed or builtin in listed else listed[0]
+
+
+def _first(text: str) -> str:
+    """The first skill that a text has a word of: the verb that orders decides before all others."""
+    return next((skill for skill, pattern in _PATTERNS if pattern.search(text)), "")
 
 
 def _fit(question: str, name: str, description: str) -> int:

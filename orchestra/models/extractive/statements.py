@@ -11,7 +11,7 @@ from orchestra.models.extractive.vocabulary import phrase, stems
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
-_DELIMITER = re.compile(r"[\s|:]*-{2,}[\s|:-]*$")
+_DELIMITER = re.compile(r"[\s|:]*-[\s|:-]*$")
 _ITEM = re.compile(r"\s*(?:[-*+•●▪◦]|\(?\d{1,2}[.)]|\([a-z]\))\s+")
 _RUN_IN = re.compile(r"\*\*([^*]{2,80}?)[.:]?\*\*[.:]?\s+")
 _COMMENT = re.compile(r" {0,3}<!--")

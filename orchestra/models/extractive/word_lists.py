@@ -42,9 +42,9 @@ ASKING = _list("""
 CAUSAL = _list("explain reason cause drive drove driven driver led lead result effect impact")
 
 # They count for less: many statements have them.
-MOVEMENTS = _list(
-    "change increase decrease rise rose fall fell grow grew decline drop higher lower move movement develop"
-)
+MOVEMENTS = _list("""
+    change increase decrease rise fall grow decline drop higher lower move movement develop end
+    """)
 GENERIC = _list("company firm corporation group organization business registrant annual report document text year")
 
 # Capitalised, but no answer to "who".
