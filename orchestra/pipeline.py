@@ -15,8 +15,9 @@ from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.reporting import report
 from orchestra.result import Answer, ErrorReport, Result, UsageReport
-from orchestra.run import Context, ModelChoice, PlanChoice, Run, Settings, Skills
+from orchestra.run import Run
 from orchestra.runtime.events import Listener
+from orchestra.settings import Context, ModelChoice, PlanChoice, Settings, Skills
 
 
 def orchestrate(

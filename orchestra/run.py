@@ -6,12 +6,12 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestra.document import Document, DocumentSet
+from orchestra.document import DocumentSet
 from orchestra.errors import (
     AnswerInvalid,
     ContextTooLong,
@@ -24,7 +24,7 @@ from orchestra.errors import (
 )
 from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest
-from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment, OnUnresolved, assemble
+from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment, assemble
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan
@@ -52,43 +52,21 @@ from orchestra.runtime.events import (
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.retry import RetryPolicy
 from orchestra.runtime.scheduler import Job, Scheduler
-from orchestra.skills import Skill, SkillLibrary
+from orchestra.settings import (
+    PHASE_TIMEOUT_S,
+    REPLY_ROOM,
+    SUBTASK_TIMEOUT_S,
+    Context,
+    ModelChoice,
+    PlanChoice,
+    Settings,
+    Skills,
+)
+from orchestra.skills import SkillLibrary
 
 log = logging.getLogger("orchestra")
 
 T = TypeVar("T")
-Context = str | Path | Document | DocumentSet | Sequence[str | Path | Document]
-Skills = SkillLibrary | Mapping[str, str | Mapping[str, Any] | Skill]
-ModelChoice = str | Model | None
-PlanChoice = Plan | Mapping[str, Any] | str | Path
-
-SUBTASK_TIMEOUT_S = 60.0
-PHASE_TIMEOUT_S = 300.0  # planning and synthesis
-REPLY_ROOM = 0.9  # share of a context window that a slice may take
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a caller may set; `timeout_s` None means 60 s for a subtask and 300 s for the other phases."""
-
-    max_workers: int = 5
-    max_tokens: int = 2048
-    synthesis_max_tokens: int = 4096
-    temperature: float | None = 0.3
-    on_unresolved: OnUnresolved = "full"
-    timeout_s: float | None = None
-    max_attempts: int = 3
-
-    def check(self) -> None:
-        """Raise `InputInvalid` for a value that makes no sense."""
-        for name in ("max_workers", "max_tokens", "synthesis_max_tokens", "max_attempts"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise InputInvalid(f"{name} is {value!r}", cause="it is a whole number of at least 1")
-        if self.timeout_s is not None and not self.timeout_s > 0:
-            raise InputInvalid(f"timeout_s is {self.timeout_s!r}", cause="it is a number of seconds above 0")
-        if self.on_unresolved not in ("full", "search", "error"):
-            raise InputInvalid(f"on_unresolved is {self.on_unresolved!r}", cause="it is 'full', 'search' or 'error'")
 
 
 @dataclass(frozen=True, slots=True)
