@@ -38,7 +38,7 @@ from orchestra.planning.synthesis import (
     synthesis_request,
 )
 from orchestra.result import Notice
-from orchestra.runtime.calls import CallLimits, ask, context_window, model_name
+from orchestra.runtime.calls import CallLimits, ask, context_window, model_name, model_notice
 from orchestra.runtime.events import (
     EventStream,
     Listener,
@@ -331,14 +331,19 @@ class Run:
         if not present:
             return Draft("")
         if not is_synthesis_needed(findings, self_answered, schema):
-            return Draft(joined(present))
+            return Draft(self._as_found(present))
         node = self._node("synthesis", "synthesis", title="synthesis")
         job = self.scheduler.spawn(self._ask_for_answer(node, findings, schema), node)
         await self.scheduler.join([job])
         if job.error is None:
             return job.value
         self.errors.append(job.error)
-        return Draft(joined(present), error=job.error)
+        return Draft(self._as_found(present), error=job.error)
+
+    def _as_found(self, findings: Sequence[Finding]) -> str:
+        """The findings as the answer, with what the models that gave them say about themselves."""
+        notices = dict.fromkeys(filter(None, (model_notice(self.planner), model_notice(self.worker))))
+        return "\n\n".join((joined(findings), *(f"*{notice}*" for notice in notices)))
 
     async def _ask_for_answer(self, node: Node, findings: Sequence[Finding], schema: AnswerSchema | None) -> Draft:
         request = synthesis_request(

@@ -310,7 +310,8 @@ class Model(Protocol):
     """Anything with this method can answer. Errors are `ModelError`s; anything else counts as a defect.
 
     An object may also have `name: str` (how results and prices call it), and
-    `context_window: int` (tokens; unknown when absent).
+    `context_window: int` (tokens; unknown when absent), and `notice: str`, a sentence about itself that stands
+    with every answer that is joined without a synthesis of its own.
     """
 
     def complete(self, request: ModelRequest) -> ModelReply: ...

@@ -18,6 +18,11 @@ def model_name(model: Model) -> str:
     return str(getattr(model, "name", "") or type(model).__name__)
 
 
+def model_notice(model: Model) -> str:
+    """A sentence about itself that a model wants to stand with its answers; mostly none."""
+    return str(getattr(model, "notice", ""))
+
+
 def model_host(model: Model) -> str:
     """The host that a model's requests go to; empty for one that runs here."""
     from urllib.parse import urlsplit
