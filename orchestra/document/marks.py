@@ -16,7 +16,7 @@ _LINE = r"(?:L|l|[Ll]ines?\s*|ll?\.\s*)"
 _SECTION = r"s\d+(?:\.\d+)?"
 # A document's key or name, a section's id, lines: each may be missing.
 _ITEM = re.compile(
-    rf"(?:(?P<key>[^:\s]+):\s*|(?P<name>(?!{_SECTION}\b)[^:]*[^:\s]):?\s+)?(?P<section>{_SECTION})?\s*"
+    rf"(?:(?P<key>[^:\s]+):\s*|(?P<name>(?!{_SECTION}\b)[^:]*[^:\s]):?\s+)??(?P<section>{_SECTION})?\s*"
     rf"(?:(?<!\w){_LINE}(?P<first>\d{{1,9}})(?:{_DASH}{_LINE}?(?P<last>\d{{1,9}}))?)?"
 )
 _HEAD_LINES = re.compile(r"(?:\S+:)?L\d")

@@ -114,12 +114,14 @@ def _results(number: Number, text: str, words: frozenset[str], operands: Sequenc
         changes = words & _CHANGE
         if changes:
             yield from (_change(a, b) for a, b in pairs if b.value)
+            # "the margin fell by 2%" for two points is common; the formula shows what was meant
+            yield from (_difference(a, b, "%") for a, b in pairs if a.number.unit == b.number.unit == "%")
         if words & _SHARE or _SHARE_OF.search(text) or not changes:
             yield from (_quotient(a, b, "%") for a, b in pairs if b.value)
     if number.unit == "x" or (not number.unit and words & _RATIO):
         yield from (_quotient(a, b, "x") for a, b in pairs if b.value)
     if words & _DIFFERENCE and number.unit not in ("%", "x"):
-        yield from (_difference(a, b) for a, b in pairs if a.value > b.value)
+        yield from (_difference(a, b, "points") for a, b in pairs if a.value > b.value)
     if words & _PRODUCT:
         yield from (_product(a, b) for a, b in pairs if (a.row, a.column) < (b.row, b.column))
     if words & (_SUM | _AVERAGE):
@@ -172,10 +174,10 @@ def _average(terms: Sequence[_Operand]) -> _Result:
     return _Result(total.value / len(terms), total.unit, total.is_scaled, f"({total.formula}) / {len(terms)}")
 
 
-def _difference(a: _Operand, b: _Operand) -> _Result:
+def _difference(a: _Operand, b: _Operand, of_percentages: str) -> _Result:
     unit = _unit((a, b))
     formula = f"{a.number.text} - {b.number.text}"
-    return _Result(a.value - b.value, "points" if unit == "%" else unit, _is_scaled((a, b)), formula)
+    return _Result(a.value - b.value, of_percentages if unit == "%" else unit, _is_scaled((a, b)), formula)
 
 
 def _product(a: _Operand, b: _Operand) -> _Result:

@@ -89,7 +89,8 @@ def _judge(claim: Claim, targets: Sequence[Target]) -> Judgement:
     if sum(target.lines.last - target.lines.first + 1 for target in sound) > MAX_JUDGED_LINES:
         return Judgement.doubtful(f"the mark covers more than {MAX_JUDGED_LINES} lines")
     context = "\n".join(target.context for target in sound)
-    judgement = judge(claim.text, "\n".join(target.text for target in sound), context)
+    whole = [target.document.text for target in sound if target.document]
+    judgement = judge(claim.text, "\n".join(target.text for target in sound), context, dict.fromkeys(whole))
     if judgement.status != "verified":
         return judgement
     places = [(target.document, target.lines.first, target.lines.last) for target in sound if target.document]

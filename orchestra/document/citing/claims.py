@@ -56,15 +56,14 @@ def _of_block(text: str, first: int, last: int, marks: Sequence[Mark]) -> Iterat
     label = text[first:last].split("|")[1].strip() if is_row and "|" in text[first + 1 : last] else ""
     position = first
     for group in _groups(text, marks):
-        end = group[0].start
-        start = max(position, _sentence_start(text, spans, end))
-        words = text[start:end]
-        if _is_thin(words):
-            start, following = group[-1].end, _sentence_end(spans, group[-1].end)
-            words = f"{words} {text[start : min(following, _next_mark(marks, start, last))]}"
+        mark, after = group[0].start, group[-1].end
+        words = text[max(position, _sentence_start(text, spans, mark)) : mark]
+        rest = text[after : min(_sentence_end(spans, after), _next_mark(marks, after, last))]
+        if _is_thin(words) and _says_something(rest) and (_is_inside(text, spans, mark) or not _says_something(words)):
+            words = f"{words} {rest}"
         if is_row and label and position > first:
             words = f"{label} | {words}"
-        position = group[-1].end
+        position = after
         yield Claim(_clean(words), tuple(group))
 
 
@@ -89,13 +88,15 @@ def _is_thin(words: str) -> bool:
 
 
 def _sentence_start(text: str, spans: Sequence[Span], mark: int) -> int:
-    """The start of the sentence that a mark stands in, or, at its very start, of the one before."""
-    start = previous = spans[0][0]
-    for span_start, _ in spans:
-        if span_start > mark:
-            break
-        previous, start = start, span_start
-    return start if text[start:mark].strip(" \0\n") else previous
+    """The start of the sentence that a mark stands in, or, where it leads that one, of the sentence before."""
+    starts = [start for start, _ in spans if start <= mark] or [spans[0][0]]
+    return starts[-1] if _is_inside(text, spans, mark) else starts[-2:][0]
+
+
+def _is_inside(text: str, spans: Sequence[Span], mark: int) -> bool:
+    """Whether words of its own sentence stand before a mark."""
+    start = max((start for start, _ in spans if start <= mark), default=mark)
+    return bool(text[start:mark].strip(" \0\n"))
 
 
 def _sentence_end(spans: Sequence[Span], position: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from orchestra.document.citing.naming import NamesIn
 from orchestra.document.grammar import Date, Facts, Name, Number, Quote, facts, quantities, spaced_numbers
-from orchestra.document.grammar.agreement import numbers_agree
+from orchestra.document.grammar.agreement import leading_digits, leading_digits_that_fit, numbers_agree
 from orchestra.document.grammar.dates import same_date
 from orchestra.document.grammar.periods import declared_scales
 from orchestra.document.grammar.polarity import signs_agree
@@ -17,7 +18,7 @@ from orchestra.document.grammar.text import fold, plain
 
 __all__ = ["Facts", "Source", "facts", "missing", "unsupported"]
 
-_CONNECTING = r"(?:(?:of|and|the|for|&|on|de)\s+)*"
+_ENDS = r"(?!\w|[.,][0-9]|\s?%)"
 
 
 def unsupported(claim: str, source: str) -> tuple[str, ...]:
@@ -46,12 +47,13 @@ class Source:
     """A text that claims are held against; what it states is found once, on first demand.
 
     `context` stands around the text without being cited itself: headings, a table's head, the document's name. It
-    holds years, names, and the scale that a table is stated in, but no other number and no quote.
+    holds years, names, and the scale that a table is stated in, but no other number and no quote. `ordinary` are
+    words that are no names although they open a sentence of the claim: see `ordinary_words`.
     """
 
     text: str
     context: str = ""
-    _names: dict[str, bool] = field(default_factory=dict[str, bool], compare=False, repr=False)
+    ordinary: frozenset[str] = frozenset()
 
     @cached_property
     def plain(self) -> str:
@@ -91,14 +93,6 @@ class Source:
     def scales(self) -> frozenset[int]:
         return declared_scales(self.plain) | declared_scales(plain(self.context))
 
-    @cached_property
-    def _name_text(self) -> str:
-        return plain(f"{self.text}\n{self.context}").replace("’", "'")
-
-    @cached_property
-    def _folded_name_text(self) -> str:
-        return self._name_text.casefold()
-
     def holds_number(self, number: Number, claim_text: str, claim_scales: frozenset[int]) -> bool:
         """An equal number, or one that rounds to it, that goes the same way; a year also as part of a date."""
         if number.is_year and int(number.value) in self.years:
@@ -108,8 +102,17 @@ class Source:
         return any(
             numbers_agree(number, claim_text, other, claim_scales, self.scales)
             and signs_agree(number, claim_text, other, self.plain)
-            for other in self.numbers
+            for digits in sorted(leading_digits_that_fit(number, claim_text) & self._by_leading_digits.keys())
+            for other in self._by_leading_digits[digits]
         )
+
+    @cached_property
+    def _by_leading_digits(self) -> dict[int, list[Number]]:
+        """The numbers by their first two digits, so that a long text need not be compared number by number."""
+        found: dict[int, list[Number]] = {}
+        for number in self.numbers:
+            found.setdefault(leading_digits(number.value), []).append(number)
+        return found
 
     @cached_property
     def _periods(self) -> tuple[Number, ...]:
@@ -120,49 +123,19 @@ class Source:
         """The same date, or one that says more."""
         return any(same_date(date, other, self.years) for other in chain(self.dates, self._context_quantities[0]))
 
+    def holds_wording(self, claim: str) -> bool:
+        """The claim word for word. One that begins with a number is not looked for: its sign could be left behind."""
+        wording = fold(claim).rstrip(" .,;:!?")
+        return wording[:1].isalpha() and re.search(rf"(?<!\w){re.escape(wording)}{_ENDS}", self.folded) is not None
+
     def holds_quote(self, quote: Quote) -> bool:
         """The quoted words, whatever their case, spacing and quotation marks."""
         return is_quoted_from(quote, self.folded)
 
     def holds_name(self, name: Name) -> bool:
-        """Every word of the name, anywhere; or its initials; an acronym also spelt out."""
-        if all(self._holds_word(word) for word in name.words):
-            return True
-        initials = "".join(word[0] for word in name.words).upper()
-        return len(name.words) > 1 and self._occurs(initials)
+        """Its words, its initials, or what its acronym stands for: see `NamesIn`."""
+        return self._names.holds(name)
 
-    def _holds_word(self, word: str) -> bool:
-        if word not in self._names:
-            self._names[word] = self._finds_word(word)
-        return self._names[word]
-
-    def _finds_word(self, word: str) -> bool:
-        if not word.isupper() or not word.isalpha():
-            return _has_word(self._folded_name_text, word) or (
-                "-" in word and all(_has_word(self._folded_name_text, part) for part in word.split("-") if part)
-            )
-        if self._occurs(word) or re.search(_spelt_out(word), self._name_text):
-            return True
-        return len(word) > 3 and _has_word(self._folded_name_text, word.casefold())
-
-    def _occurs(self, acronym: str) -> bool:
-        """Whether an acronym occurs in capitals, with or without points."""
-        letters = r"\.?".join(re.escape(letter) for letter in acronym)
-        return re.search(rf"(?<!\w){letters}(?![A-Z0-9])", self._name_text) is not None
-
-
-def _spelt_out(acronym: str) -> str:
-    """A pattern for capitalised words with these initials."""
-    return r"\b" + rf"[\w'-]*[\s-]+{_CONNECTING}".join(acronym) + r"\w"
-
-
-def _has_word(folded: str, word: str) -> bool:
-    """Whether a word occurs with no letter or digit beside it."""
-    position = folded.find(word)
-    while position >= 0:
-        end = position + len(word)
-        before = folded[position - 1] if position else " "
-        if not before.isalnum() and not folded[end : end + 1].isalnum():
-            return True
-        position = folded.find(word, position + 1)
-    return False
+    @cached_property
+    def _names(self) -> NamesIn:
+        return NamesIn(f"{self.text}\n{self.context}", self.ordinary)

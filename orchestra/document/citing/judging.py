@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from orchestra.document.citing.arithmetic import derivation
 from orchestra.document.citing.evidence import Source, missing
+from orchestra.document.citing.naming import ordinary_words
 from orchestra.document.citing.wording import wording_doubt
 from orchestra.document.grammar import Facts, Number, facts
 
@@ -25,14 +27,17 @@ class Judgement:
         return cls("unverified", reason)
 
 
-def judge(claim: str, lines: str, context: str = "") -> Judgement:
-    """A claim against the lines it cites, `context` standing around them: see `Source`.
+def judge(claim: str, lines: str, context: str = "", whole: Iterable[str] = ()) -> Judgement:
+    """A claim against the lines it cites; `context` stands around them, `whole` are the documents' texts: see `Source`.
 
-    "verified" when the lines state every number, date, quote and name of the claim; for a claim without any, when
-    they share its wording: see `wording_doubt`. "derived" when all they do not state are numbers that follow from
-    theirs: see `derivation`. Else "unverified".
+    "verified" when the claim is a copy of the lines, when they state every number, date, quote and name of it, or,
+    for a claim without any, when they share its wording: see `wording_doubt`. "derived" when all they do not state
+    are numbers that follow from theirs: see `derivation`. Else "unverified".
     """
-    claimed, source = facts(claim), Source(lines, context)
+    claimed = facts(claim)
+    source = Source(lines, context, ordinary_words(claimed, whole))
+    if source.holds_wording(claim):
+        return Judgement("verified")
     if not len(claimed):
         doubt = wording_doubt(claim, lines)
         return Judgement.doubtful(doubt) if doubt else Judgement("verified")

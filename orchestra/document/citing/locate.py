@@ -10,6 +10,7 @@ from itertools import islice
 
 from orchestra.document.citing.columns import other_year
 from orchestra.document.citing.evidence import Source, missing
+from orchestra.document.citing.naming import NamesIn, ordinary_words
 from orchestra.document.citing.targets import context_of
 from orchestra.document.citing.wording import stems, wording_doubt
 from orchestra.document.document import Document, DocumentSet
@@ -41,7 +42,7 @@ def locate(claim: str, documents: DocumentSet, within: Iterable[LineRange] | Non
         for first, last in search.windows():
             shared = len(wanted & stems(document.lines(first, last)))
             found.append((last - first, -shared, LineRange(key, first, last)))
-    return min(found, key=lambda entry: entry[:2])[2] if found else None
+    return min(found, key=lambda entry: entry[:2])[2] if found else None  # of equals the one found first
 
 
 @dataclass(frozen=True)
@@ -55,18 +56,20 @@ class _Search:
     spans: tuple[tuple[int, int], ...] | None
 
     def windows(self) -> Iterator[tuple[int, int]]:
-        """The smallest window around each candidate line that bears the claim out."""
+        """The windows that bear the claim out, none larger than one before it."""
         holds = self._holds if len(self.claimed) else self._shares_words
+        limit = MAX_WINDOW
         for line in self._candidates():
             low, high = self._span_of(line)
-            widest = max(low, line - MAX_WINDOW + 1), min(high, line + MAX_WINDOW - 1)
+            widest = max(low, line - limit + 1), min(high, line + limit - 1)
             if not holds(*widest):
                 continue
-            for size in range(1, MAX_WINDOW + 1):
+            for size in range(1, limit + 1):
                 firsts = range(max(widest[0], line - size + 1), min(line, widest[1] - size + 1) + 1)
                 first = next((first for first in firsts if holds(first, first + size - 1)), None)
                 if first is not None:
                     yield first, first + size - 1
+                    limit = size
                     break
 
     def _candidates(self) -> list[int]:
@@ -75,7 +78,7 @@ class _Search:
         if not lines:
             lines = {line for line in self._lines_of_passages() if self._is_allowed(line)}
         shared = {line: len(self.wanted & stems(self.document.line(line))) for line in lines}
-        return sorted(sorted(lines, key=lambda line: (-shared[line], line))[:_MAX_CANDIDATES])
+        return sorted(lines, key=lambda line: (-shared[line], line))[:_MAX_CANDIDATES]
 
     def _lines_of_rarest(self) -> list[int]:
         """The lines of the fact that stands in fewest of them, by a search of the text; none when no form is found."""
@@ -101,7 +104,8 @@ class _Search:
         return next((low, high) for low, high in spans if low <= line <= high)
 
     def _holds(self, first: int, last: int) -> bool:
-        source = Source(self.document.lines(first, last), context_of(self.document, self.name, first, last))
+        context = context_of(self.document, self.name, first, last)
+        source = Source(self.document.lines(first, last), context, self._ordinary)
         lost = missing(self.claimed, source)
         if not all(isinstance(fact, Name) and self._names[fact.text] for fact in lost):
             return False
@@ -111,10 +115,16 @@ class _Search:
         return not wording_doubt(self.claimed.text, self.document.lines(first, last))
 
     @cached_property
+    def _ordinary(self) -> frozenset[str]:
+        return ordinary_words(self.claimed, [self.document.text])
+
+    @cached_property
     def _names(self) -> dict[str, bool]:
         """Whether each name of the claim stands anywhere in the document."""
-        whole = Source(self.document.text)
-        return {name.text: name.text in self.document.text or whole.holds_name(name) for name in self.claimed.names}
+        text = self.document.text
+        elsewhere = [name for name in self.claimed.names if name.text not in text]
+        whole = NamesIn(text) if elsewhere else None
+        return {name.text: whole is None or name not in elsewhere or whole.holds(name) for name in self.claimed.names}
 
 
 def _patterns(claimed: Facts) -> list[re.Pattern[str]]:

@@ -20,7 +20,7 @@ __all__ = ["Date", "Facts", "Name", "Number", "Quote", "facts", "quantities"]
 
 _URL = re.compile(r"\b(?:https?://|www\.)\S+")
 _LIST_MARKS = re.compile(
-    r"^[ \t]*(?:[-*+•][ \t]+)?(?:\(?[0-9]{1,3}[.)]|\(?[a-z][.)])(?=[ \t])|(?<![\w$€£(])\([0-9]{1,2}\)(?!\s*%)",
+    r"^[ \t]*(?:[-*+•][ \t]+)?(?:\(?[0-9]{1,3}[.)]|\(?[a-z][.)])(?=[ \t])|(?<![\w$€£(])\([0-9]{1,2}\)(?=\s+[A-Za-z])",
     re.MULTILINE,
 )
 _PLACES = re.compile(

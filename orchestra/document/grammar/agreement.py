@@ -65,6 +65,24 @@ def tolerance(claim: Number, text: str) -> tuple[Decimal, Decimal]:
     return digit / 2, digit / 2
 
 
+def leading_digits(value: Decimal) -> int:
+    """The first two digits of a number, 10 to 99, whatever its power of ten; 0 for zero."""
+    first, *rest = value.normalize().as_tuple().digits
+    return 10 * first + (rest[0] if rest else 0)
+
+
+def leading_digits_that_fit(claim: Number, text: str) -> frozenset[int]:
+    """The first two digits that a number must have to agree with the claim's."""
+    below, above = tolerance(claim, text)
+    low, high = claim.value - below, claim.value + above
+    if low <= 0 or high.adjusted() > low.adjusted() + 1:
+        return frozenset(range(100))
+    first, last = leading_digits(low), leading_digits(high)
+    if high.adjusted() == low.adjusted():
+        return frozenset(range(first, last + 1))
+    return frozenset((*range(first, 100), *range(10, last + 1)))
+
+
 def _values_agree(
     claim: Number, text: str, source: Number, claim_scales: frozenset[int], source_scales: frozenset[int]
 ) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from orchestra.document.grammar.text import mask
 from orchestra.document.grammar.words import MONTHS
 
 # (year, month, day); None where the text does not say.
@@ -67,14 +68,14 @@ _RULES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], tuple[Readin
 
 def find_dates(text: str) -> Iterator[Date]:
     """The dates of a text, rule by rule; an impossible day or month is no date."""
-    taken: list[tuple[int, int]] = []
     for _, pattern, read in _RULES:
+        taken: list[tuple[int, int]] = []
         for match in pattern.finditer(text):
-            start, end = match.span()
             readings = tuple(reading for reading in read(match) if _is_possible(reading))
-            if readings and not any(start < other_end and end > other_start for other_start, other_end in taken):
-                taken.append((start, end))
-                yield Date(match[0], start, end, readings)
+            if readings:
+                taken.append(match.span())
+                yield Date(match[0], *match.span(), readings)
+        text = mask(text, taken)
 
 
 def same_date(claim: Date, source: Date, years: frozenset[int]) -> bool:

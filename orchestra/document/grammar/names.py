@@ -10,20 +10,25 @@ from orchestra.document.grammar.words import COMMON_CAPITALISED, CONNECTORS, LEG
 
 _TOKEN = re.compile(r"(?:[A-Z]\.){2,}|&|\w+(?:[&'’.‐‑-]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;|•\n])[\s*\-–—•>#]*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;|•\n])[\s*\-–—•>#\0]*$")
 _JOINS = re.compile(r"\.?[ \t\n]")
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "corp", "co", "ltd"})
 _ACRONYM_LENGTH = 6
+_AND_ONE_NAME = 2  # "and" with the one word of a second name, as in "Microsoft and Apple"
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as written, and its words that tell it from others."""
+    """A name as written, and its words that tell it from others.
+
+    `opens_sentence`: its first word has its capital perhaps only from its place, as in "Strong demand".
+    """
 
     text: str
     start: int
     end: int
     words: tuple[str, ...]
+    opens_sentence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,19 @@ def _continues(last: _Token, token: _Token, text: str) -> bool:
 
 
 def _name(run: list[_Token], text: str) -> Iterator[Name]:
-    """The name in a run: common words and connectors at its ends are dropped."""
+    """The names in a run: two on both sides of an "and", but one in "Securities and Exchange Commission"."""
+    place = next((place for place, token in enumerate(run) if token.folded == "and"), None)
+    before = [token for token in run[:place] if not _is_acronym(token)]
+    if place is None or (len(before) == 1 and len(run) - place > _AND_ONE_NAME):
+        yield from _one_name(run, text)
+        return
+    yield from _one_name(run[:place], text)
+    yield from _name(run[place + 1 :], text)
+
+
+def _one_name(run: list[_Token], text: str) -> Iterator[Name]:
+    """A run without the common words and connectors at its ends, if anything telling is left."""
+    opens = any(token.opens_sentence for token in run)
     while run and not _is_telling(run[0]):
         run = run[1:]
     while run and not _is_telling(run[-1]):
@@ -88,13 +105,13 @@ def _name(run: list[_Token], text: str) -> Iterator[Name]:
     is_sentence_opener = len(run) == 1 and run[0].opens_sentence
     if not words or (is_sentence_opener and not run[0].is_special and not _POSSESSIVE.search(run[0].text)):
         return
-    yield Name(text[run[0].start : run[-1].end], run[0].start, run[-1].end, words)
+    yield Name(text[run[0].start : run[-1].end], run[0].start, run[-1].end, words, opens)
 
 
 def _word(token: _Token) -> str:
     """Acronyms keep their capitals, for their case tells US from us; other words are folded."""
     core = _POSSESSIVE.sub("", token.text)
-    return core.replace(".", "") if _is_acronym(token) else core.strip(".").casefold()
+    return core.replace(".", "") if _is_acronym(token) else core.strip(".").replace("’", "'").casefold()
 
 
 def _is_telling(token: _Token) -> bool:

@@ -27,13 +27,12 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("", r"(?<![\w.,$€£/-])(?P<first>(?:19|20)[0-9]{2})\s?[-–/]\s?(?P<year>[0-9]{2})(?![\w%/-]|[.,][0-9])"),
     )
 )
-_DECLARED = re.compile(
-    rf"(?:\b(?:in|of)\s+|\(|(?:{SYMBOLS})\s?|\b(?:{CODES})\s+(?:in\s+)?)(?:[A-Za-z.]+\s+){{0,2}}?"
-    rf"(?P<word>thousand|million|billion|trillion)s?\b"
-    rf"|(?:{SYMBOLS})\s?(?P<letter>{any_of(SCALE_LETTERS)})\b"
-    rf"|(?P<zeros>[$€£'’]\s?000)s?\b",
-    re.IGNORECASE,
+_SCALE_WORD = re.compile(r"\b(thousand|million|billion|trillion)s?\b", re.IGNORECASE)
+_DECLARES = re.compile(
+    rf"(?:\b(?:in|of)\s+|\(|(?:{SYMBOLS})\s?|\b(?:{CODES})\s+(?:in\s+)?)(?:[A-Za-z.]+\s+){{0,2}}?$", re.IGNORECASE
 )
+_DECLARES_LENGTH = 40
+_SHORT_SCALE = re.compile(rf"(?:{SYMBOLS})\s?(?P<letter>{any_of(SCALE_LETTERS)})\b|[$€£'’]\s?000s?\b", re.IGNORECASE)
 
 
 def find_periods(text: str) -> Iterator[Number]:
@@ -56,9 +55,9 @@ def find_periods(text: str) -> Iterator[Number]:
 def declared_scales(text: str) -> frozenset[int]:
     """The powers of ten that a text states for its bare numbers: "(in millions)", "$000s"."""
     scales: set[int] = set()
-    for match in _DECLARED.finditer(text):
-        if match["word"]:
-            scales.add(SCALE_WORDS[match["word"].lower()])
-        else:
-            scales.add(SCALE_LETTERS[match["letter"].lower()] if match["letter"] else 3)
+    for match in _SCALE_WORD.finditer(text):
+        if _DECLARES.search(text, max(0, match.start() - _DECLARES_LENGTH), match.start()):
+            scales.add(SCALE_WORDS[match[1].lower()])
+    for match in _SHORT_SCALE.finditer(text):
+        scales.add(SCALE_LETTERS[match["letter"].lower()] if match["letter"] else 3)
     return frozenset(scales)

@@ -96,6 +96,28 @@ OUTFLOW = words_of(
     " restructuring write-down write-off treasury settlement"
 )
 
+# Short forms that an answer uses for what documents spell out; folded.
+ABBREVIATIONS = {
+    "capex": ("capital expenditure", "purchases of property", "additions to property"),
+    "opex": ("operating expense",),
+    "ceo": ("chief executive",),
+    "cfo": ("chief financial officer",),
+    "coo": ("chief operating officer",),
+    "cto": ("chief technology officer",),
+    "cogs": ("cost of goods sold", "cost of sales", "cost of products sold"),
+    "ppe": ("property, plant and equipment", "property and equipment"),
+    "pp&e": ("property, plant and equipment", "property and equipment"),
+    "r&d": ("research and development",),
+    "sg&a": ("selling, general and administrative",),
+    "m&a": ("mergers and acquisitions", "acquisitions"),
+    "eps": ("earnings per share", "per share"),
+    "fcf": ("free cash flow",),
+    "roa": ("return on assets",),
+    "roe": ("return on equity",),
+    "it": ("information technology",),
+    "hr": ("human resources",),
+}
+
 NEGATIONS = words_of(
     "not no never neither nor without none cannot can't won't doesn't don't didn't isn't aren't wasn't weren't hasn't"
 )
@@ -119,7 +141,7 @@ _OPENERS = """
     mr mrs ms dr prof sir dame
     monday tuesday wednesday thursday friday saturday sunday
     fiscal fy year years quarter quarters half months million billion thousand trillion percent
-    insufficient
+    insufficient adj approx avg dept div est govt intl mgmt natl ops rev seg yoy qoq mom ytd cagr
 """
 COMMON_CAPITALISED = words_of(_OPENERS) | PLACE_WORDS | frozenset(MONTHS)
 
