@@ -64,6 +64,20 @@ def test_the_report_has_25000_words_four_levels_and_titles_that_repeat(report: s
     assert min(titles.count(title) for title in ("Results", "Risks", "Outlook")) > 4
 
 
+def test_the_custom_skill_example_runs_without_a_key() -> None:
+    done = subprocess.run(
+        [sys.executable, "custom_skills.py"],
+        cwd=EXAMPLES,
+        env={"PYTHONPATH": str(EXAMPLES.parent)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert "expires in June 2029" in done.stdout
+    assert "legal-risk: Which legal claims does the company face?" in done.stdout
+
+
 def test_no_directive_is_left_unfilled(report: str) -> None:
     assert "{{" not in report
     assert "}}" not in report

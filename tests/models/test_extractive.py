@@ -306,6 +306,49 @@ def test_the_text_is_handed_on_line_by_line(handbook: DocumentSet) -> None:
     assert len(pieces) > 1
 
 
+def test_a_reply_longer_than_allowed_is_cut_at_a_line_and_says_so(report: DocumentSet) -> None:
+    blocks = (SliceBlock(whole(report)), Task("Summarize the risks."))
+
+    reply = ExtractiveModel().complete(ModelRequest(blocks, purpose="subtask", max_tokens=60))
+
+    assert reply.stop_reason == "max_tokens"
+    assert reply.usage.output_tokens <= 60
+    assert reply.text.startswith("- ")
+
+
+def test_a_list_is_asked_for_by_its_heading(report: DocumentSet) -> None:
+    reply = answered(report, "List the directors.")
+
+    names = re.findall(r"^- \*\*(.+?)\*\*", reply, re.MULTILINE)
+    assert len(names) == 10
+    assert names[0] == "Margarethe Osei-Lind"
+
+
+def test_a_table_is_asked_for_by_its_first_column(report: DocumentSet) -> None:
+    reply = answered(report, "What was revenue by region in 2025?")
+
+    assert reply.startswith("| Region | 2021 |")
+    assert "| Total | 2,105.3 |" in reply
+
+
+def test_without_a_document_a_plan_points_nowhere() -> None:
+    request = ModelRequest((Task("Who leads, and why?"),), purpose="plan", schema=PLAN_SCHEMA)
+
+    data = ExtractiveModel().complete(request).data
+
+    jsonschema.validate(data, dict(PLAN_SCHEMA))
+    assert [each["context_pointers"]["sections"] for each in data["subtasks"]] == [[]]
+
+
+def test_long_lines_and_long_tasks_do_not_hold_it_up() -> None:
+    text = "a1 " * 60_000 + "\n\n" + "Mr. A. B. Corp. " * 8_000 + "\n\n" + "1 2 3 4 5 " * 9_000
+    task = " ".join(f"word{number}" for number in range(3_000))
+
+    data = planned(DocumentSet.of(text), task)
+
+    assert len(data["subtasks"]) == 1
+
+
 def test_a_cancelled_call_ends(handbook: DocumentSet) -> None:
     deadline = Deadline()
     deadline.cancel()
@@ -360,7 +403,7 @@ def test_the_same_request_gives_the_same_bytes_under_any_hash_seed() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    text=st.text(alphabet=st.characters(exclude_categories=("Cs",)), min_size=1, max_size=400).filter(str.strip),
+    text=st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\ufeff\x00"), min_size=1, max_size=400).filter(str.strip),
     task=st.text(max_size=120),
 )
 def test_no_text_and_no_task_makes_it_fail(text: str, task: str) -> None:

@@ -40,6 +40,15 @@ def test_a_pronoun_takes_its_subject_from_the_question_before() -> None:
     assert second.full == "How did it change from 2024? (the fee in 2025)"
 
 
+def test_no_question_of_a_long_list_is_lost() -> None:
+    task = "\n".join(f"Who leads department {number}?" for number in range(40))
+
+    questions = split(task)
+
+    assert len(questions) == 24
+    assert "department 39" in questions[-1].text
+
+
 def test_a_task_without_words_is_still_one_question() -> None:
     assert len(split(" ?! ")) == 1
 

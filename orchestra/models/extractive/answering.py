@@ -11,6 +11,7 @@ from orchestra.document import DocumentSet, Slice
 from orchestra.models.extractive.choosing import best, with_items
 from orchestra.models.extractive.comparison import blocks, compared
 from orchestra.models.extractive.kinds import asks_for_several
+from orchestra.models.extractive.listing import members_of, table_by
 from orchestra.models.extractive.notice import with_notice
 from orchestra.models.extractive.query import Query, make_query
 from orchestra.models.extractive.quoting import bullets, quote
@@ -24,6 +25,7 @@ from orchestra.models.extractive.word_lists import STOP_WORDS
 LEAST_COVERAGE = 0.34
 FACTS, CAUSES, FEW_CAUSES, CENTRAL, OTHERS = 3, 7, 3, 8, 6
 NEAR_CAUSE, OTHER_YEAR = 0.75, 0.9
+SENTENCES_BEFORE, SENTENCES_AFTER = 2, 8
 BREAKDOWN_ROWS, BREAKDOWN_REACH_LINES = 12, 6
 _NEGATION = re.compile(
     r"\b(?:not|no|none|never|neither|nothing|without|unknown|unresolved|undisclosed|missing|absent|cannot|yet to|"
@@ -51,7 +53,7 @@ def answer_over_documents(documents: DocumentSet, task: str) -> str:
 
 def _answer(statements: Sequence[Statement], task: str) -> str:
     skill = choose_skill(task)
-    query = make_query(task, [statement.text for statement in statements], is_causal=skill == "causal-reasoning")
+    query = make_query(task, [statement.text for statement in statements], skill)
     ranked = rank(query, statements)
     if not ranked or max(each.coverage for each in ranked[:5]) < LEAST_COVERAGE:
         return f"INSUFFICIENT: {_missing(query, statements)}"
@@ -61,6 +63,10 @@ def _answer(statements: Sequence[Statement], task: str) -> str:
 
 def _facts(query: Query, ranked: Sequence[Ranked], statements: Sequence[Statement]) -> list[str]:
     """The best answer first, others only if they come near and say something else; a list if one is asked for."""
+    if rows := table_by(query, ranked):
+        return bullets(query, rows)
+    if asks_for_several(query.text) and (members := members_of(query, statements)):
+        return bullets(query, members)
     if query.kinds == ("other",) or asks_for_several(query.text):
         return _most_relevant(query, ranked, statements)
     if ranked[0].statement.text.endswith(":"):
@@ -82,18 +88,19 @@ def _causes(query: Query, ranked: Sequence[Ranked], statements: Sequence[Stateme
     A sentence near the outcome need not repeat the question's words. One about other years than the outcome's
     latest counts for less. A short table right after the outcome is shown whole: it mostly breaks the change down.
     """
-    sentences = [each for each in ranked if not each.statement.is_row]
+    sentences = [each for each in ranked if not each.statement.is_row and not each.statement.is_code]
     if not sentences:
         return _most_relevant(query, ranked, statements)
     outcome = max(sentences, key=lambda each: each.score - 0.15 * states_cause(each.statement.text))
     latest = query.years or tuple(sorted(YEAR.findall(outcome.statement.text))[-1:])
     scores = {id(each.statement): each for each in sentences}
+    prose = [each for each in statements if not each.is_row and not each.is_code]
+    at = next(position for position, each in enumerate(prose) if each is outcome.statement)
     raised: list[Ranked] = []
-    for statement in statements:
-        if statement.is_row or statement.is_code:
-            continue
+    for position, statement in enumerate(prose):
         known = scores.get(id(statement), Ranked(statement, 0.0, 0.0))
-        is_near = statement.titles == outcome.statement.titles and statement.key == outcome.statement.key
+        is_close = -SENTENCES_BEFORE <= position - at <= SENTENCES_AFTER
+        is_near = is_close and (statement.titles, statement.key) == (outcome.statement.titles, outcome.statement.key)
         gain = NEAR_CAUSE if is_near and states_cause(statement.text) else 0.0
         found = YEAR.findall(statement.text)
         loss = OTHER_YEAR if latest and found and latest[-1] not in found else 0.0

@@ -17,12 +17,15 @@ PER_THING, MAX_THINGS = 3, 4
 def blocks(query: Query, things: Sequence[str], statements: Sequence[Statement]) -> list[str]:
     """The lines of the answer: each thing as a bold line, then sentences and rows about it."""
     lines: list[str] = []
+    all_named = {each for thing in things for each in stems(thing)}
+    points = query.weights.keys() - all_named
     for thing in things:
         named = set(stems(thing))
+        asked = about(query, all_named if points else all_named - named)
         own = [each for each in statements if _is_about(named, each) and not _is_about_other(thing, things, each)]
-        found = rank(about(query, named), own)
+        found = rank(asked, own)
         sentences = [each for each in found if not each.statement.is_row]
-        wanted = [*_one_for_each_word(query, named, sentences), *best(sentences, PER_THING, share=0.5)]
+        wanted = [*_one_for_each_word(asked, sentences), *best(sentences, PER_THING, share=0.5)]
         chosen = list({each.statement.text: each for each in wanted}.values())[:PER_THING]
         chosen += best((each for each in found if each.statement.is_row), PER_THING, share=0.7)
         body = bullets(query, chosen) if chosen else [f"INSUFFICIENT: nothing on {thing}."]
@@ -30,11 +33,10 @@ def blocks(query: Query, things: Sequence[str], statements: Sequence[Statement])
     return lines
 
 
-def _one_for_each_word(query: Query, named: set[str], ranked: Sequence[Ranked]) -> list[Ranked]:
+def _one_for_each_word(query: Query, ranked: Sequence[Ranked]) -> list[Ranked]:
     """The best sentence on each single point of comparison."""
     statements = [each.statement for each in ranked]
-    points = [[rest for rest in query.weights if rest != point] for point in about(query, named).weights]
-    found = [rank(about(query, others), statements) for others in points]
+    found = [rank(about(query, query.weights.keys() - {point}), statements) for point in query.weights]
     return list({id(some[0].statement): some[0] for some in found if some}.values())
 
 

@@ -43,20 +43,23 @@ class ExtractiveModel:
         data = _data(request)
         text = _text(request) if data is None else json.dumps(data, ensure_ascii=False)
         _check(request)
+        is_cut = data is None and count_tokens(text) > request.max_tokens
+        text = _within(text, request.max_tokens) if is_cut else text
         if request.on_delta is not None:
             for line in text.splitlines(keepends=True):
                 request.on_delta(line)
         usage = Usage(_input_tokens(request), output_tokens=count_tokens(text), is_estimated=True)
-        return ModelReply(text, usage, data=data, model=self.name)
+        return ModelReply(text, usage, data=data, model=self.name, stop_reason="max_tokens" if is_cut else "end")
 
 
 def _data(request: ModelRequest) -> dict[str, Any] | None:
     """The reply as JSON where JSON is asked for: a plan, or an answer in a schema's shape."""
     documents = _one(request, DocumentBlock)
-    if request.purpose == "plan" and documents is not None:
+    if request.purpose == "plan":
         catalogue = _one(request, Catalogue)
         skills = catalogue.skills if catalogue else ()
-        return plan(documents.documents, skills, _task(request), lambda: _check(request))
+        shown = documents.documents if documents else None
+        return plan(shown, skills, _task(request), lambda: _check(request))
     findings = _one(request, Findings)
     if request.schema is not None:
         found = findings.findings if findings else ()
@@ -73,6 +76,14 @@ def _text(request: ModelRequest) -> str:
     if documents is not None:
         return answer_over_documents(documents.documents, _task(request))
     return NOTICE
+
+
+def _within(text: str, max_tokens: int) -> str:
+    """The first lines of a text that `max_tokens` hold."""
+    lines = text.split("\n")
+    while len(lines) > 1 and count_tokens("\n".join(lines)) > max_tokens:
+        lines.pop()
+    return "\n".join(lines)
 
 
 def _task(request: ModelRequest) -> str:

@@ -45,14 +45,15 @@ class Draft:
 
 
 def plan(
-    documents: DocumentSet, catalogue: Sequence[tuple[str, str]], task: str, check: Callable[[], None]
+    documents: DocumentSet | None, catalogue: Sequence[tuple[str, str]], task: str, check: Callable[[], None]
 ) -> dict[str, Any]:
-    """A plan as the planner's schema has it. `check` is called between questions and may raise."""
-    library = Library(documents)
+    """A plan as the planner's schema has it; without documents it points nowhere. `check` may raise."""
+    library = Library(documents) if documents is not None else None
     drafts: list[Draft] = []
     for question in split(task):
         check()
-        drafts.append(_draft(library, question, choose_skill(question.full, catalogue)))
+        skill = choose_skill(question.full, catalogue)
+        drafts.append(_draft(library, question, skill) if library else Draft(question.full, skill))
     while len(drafts) > MAX_SUBTASKS:
         drafts = _merge(drafts)
     return {
@@ -72,7 +73,7 @@ def plan(
 
 
 def _draft(library: Library, question: Question, skill: str) -> Draft:
-    query = make_query(question.full, library.texts, is_causal=skill == "causal-reasoning")
+    query = make_query(question.full, library.texts, skill)
     found = [(place, rank(query, library.statements(place))) for place in library.candidates(question.full)]
     found = [(place, ranked) for place, ranked in found if ranked]
     if skill == "fact-extraction" and (clear := _clear(query, found)):

@@ -7,19 +7,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from orchestra.models.extractive.kinds import Kind, kinds
-from orchestra.models.extractive.vocabulary import YEAR, alternatives, phrase, stem, stems, words
-from orchestra.models.extractive.word_lists import ASKING, CAUSAL, GENERIC, MOVEMENTS, STOP_WORDS
+from orchestra.models.extractive.vocabulary import YEAR, alternatives, contains, phrase, stem, stems, words
+from orchestra.models.extractive.word_lists import ASKING, ASKING_BY_SKILL, GENERIC, MOVEMENTS, STOP_WORDS
 
-LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE, ABSENT_SHARE = 0.15, 0.35, 0.15, 0.6
+LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE, ABSENT_SHARE, NAME_SHARE = 0.15, 0.35, 0.15, 0.6, 1.5
 CHARACTERS_PER_STATEMENT = 80
+MAX_STEMS = 40
+CAUSAL_SKILL = "causal-reasoning"
 _ASKING = frozenset(stems(" ".join(ASKING)))
-_CAUSAL = frozenset(stems(" ".join(CAUSAL)))
+_ASKING_BY_SKILL = {skill: frozenset(stems(" ".join(asking))) for skill, asking in ASKING_BY_SKILL.items()}
 _MOVEMENTS = frozenset(stems(" ".join(MOVEMENTS)))
 _GENERIC = frozenset(stems(" ".join(GENERIC)))
+_CAPITALISED = re.compile(r"(?<=\w[\s,(])[A-ZÀ-Þ][\w'’-]+")  # a name, since no sentence begins there
 _HOW_MANY = re.compile(r"\bhow many\s+(.+)", re.IGNORECASE)
 _MONEY = re.compile(r"\bhow much\b|\b(?:cost|price|pay|paid|charged?|spent|spend|worth)\b", re.IGNORECASE)
 
@@ -69,18 +72,19 @@ class Query:
         return each in there or any(len(other) == 1 and other[0] in there for other in self.others.get(each, ()))
 
 
-def make_query(question: str, texts: Iterable[str], *, is_causal: bool = False) -> Query:
-    """A query whose words weigh by how rarely they occur in `texts`."""
+def make_query(question: str, texts: Iterable[str], skill: str = "") -> Query:
+    """A query whose words weigh by how rarely they occur in `texts`; those that only name the skill are left out."""
     lowered = [text.lower() for text in texts]
     size = sum(map(len, lowered)) / CHARACTERS_PER_STATEMENT + 20
     ordered = stems(question)
     content = [each for each in dict.fromkeys(ordered) if not YEAR.fullmatch(each)]
-    dropped = _ASKING | _CAUSAL if is_causal else _ASKING
+    dropped = _ASKING | _ASKING_BY_SKILL.get(skill, frozenset())
+    named = {each for match in _CAPITALISED.finditer(question) for each in stems(match[0])}
     weights: dict[str, float] = {}
-    for each in [each for each in content if each not in dropped] or content:
+    for each in ([each for each in content if each not in dropped] or content)[:MAX_STEMS]:
         count = sum(text.count(_trunk(each)) for text in lowered)
         share = MOVEMENT_SHARE if each in _MOVEMENTS else GENERIC_SHARE if each in _GENERIC else 1.0
-        share *= 1.0 if count else ABSENT_SHARE
+        share *= (1.0 if count else ABSENT_SHARE) * (NAME_SHARE if each in named else 1.0)
         weights[each] = share * max(math.log((size + 1) / (count + 1)), LEAST_WEIGHT)
     return Query(
         text=question,
@@ -90,7 +94,7 @@ def make_query(question: str, texts: Iterable[str], *, is_causal: bool = False) 
         years=tuple(dict.fromkeys(YEAR.findall(question))),
         kinds=kinds(question),
         main_year=_main_year(lowered),
-        is_causal=is_causal,
+        is_causal=skill == CAUSAL_SKILL,
     )
 
 
@@ -102,12 +106,21 @@ def about(query: Query, named: Iterable[str]) -> Query:
 
 def title_fit(query: Query, title: str) -> float:
     """The harmonic mean of how much of a title the question says and how much of the question the title says."""
-    own = set(stems(title))
-    shared = [each for each in query.weights if query.is_in(each, own)]
-    if not shared:
+    own, sequence = _title_words(title)
+    shared = [
+        each
+        for each in query.weights
+        if each in own or any(contains(sequence, other) for other in query.others.get(each, ()))
+    ]
+    if not shared or not own:
         return 0.0
     precision, recall = min(len(shared) / len(own), 1.0), sum(query.weights[each] for each in shared) / query.total
     return 2 * precision * recall / (precision + recall)
+
+
+@lru_cache(maxsize=4096)
+def _title_words(title: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    return frozenset(stems(title)), phrase(title)
 
 
 def _trunk(each: str) -> str:

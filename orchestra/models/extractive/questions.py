@@ -49,10 +49,13 @@ class Question:
 
 
 def split(task: str) -> tuple[Question, ...]:
-    """The questions of a task in order, at most `MAX_QUESTIONS`; a task that asks nothing is one question."""
+    """The questions of a task in order; a task that asks nothing is one question, and what is too many is joined."""
     pieces = [piece for chunk in _chunks(task) for piece in _parts(chunk)]
     questions = list(_with_subjects(pieces)) or [Question(" ".join(task.split()))]
-    return tuple(questions[:MAX_QUESTIONS])
+    if len(questions) <= MAX_QUESTIONS:
+        return tuple(questions)
+    rest = " ".join(question.full for question in questions[MAX_QUESTIONS - 1 :])
+    return (*questions[: MAX_QUESTIONS - 1], Question(rest))
 
 
 def _chunks(task: str) -> Iterator[str]:

@@ -93,6 +93,7 @@ def _table(rows: Sequence[Ranked]) -> list[str]:
     first = shown[0]
     lines = ["", "| " + " | ".join(first.header) + " |", "| --- |" + " ---: |" * (len(first.header) - 1)]
     lines += ["| " + " | ".join(statement.cells) + " |" for statement in shown]
-    caption = first.caption if _UNIT_WORDS.search(first.caption) else ""
+    says_own_unit = all(re.search(r"[%$€£]", statement.text) for statement in shown)
+    caption = first.caption if _UNIT_WORDS.search(first.caption) and not says_own_unit else ""
     cited = [first.header_line, first.caption_line if caption else 0, *(each.first_line for each in shown[1:])]
     return [*lines, "", f"{caption + ' ' if caption else ''}{mark(first, *cited)}", ""]

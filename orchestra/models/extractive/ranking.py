@@ -16,7 +16,7 @@ from itertools import pairwise
 from orchestra.models.extractive.kinds import AMOUNT, NAME, Kind, answer_place
 from orchestra.models.extractive.query import Query, title_fit
 from orchestra.models.extractive.statements import Statement, is_figure
-from orchestra.models.extractive.vocabulary import YEAR, contains, stem, words
+from orchestra.models.extractive.vocabulary import YEAR, contains, stem, stems, words
 from orchestra.models.extractive.word_lists import STOP_WORDS
 
 # To what share a statement counts as holding a word that stands elsewhere than in its own text.
@@ -159,6 +159,8 @@ def _kind(query: Query, statement: Statement, column: int, hits: set[str]) -> tu
     """What the kind of answer adds, and whether the statement holds an answer of all kinds asked for."""
     if query.kinds == ("other",):
         return 0.0, True
+    if query.kinds == ("definition",) and statement.is_row and set(stems(statement.label)) == query.weights.keys():
+        return FEATURE, True
     text = f"{statement.label} {statement.cells[column]}" if column else statement.text
     places = [answer_place(kind, text, query.text) for kind in query.kinds]
     near = [_is_near(query, kind, text, place, hits) for kind, place in zip(query.kinds, places, strict=True)]

@@ -15,8 +15,8 @@ _WORDS = (
     (
         "causal-reasoning",
         r"why|drove|what (?:is |are )?driv\w+|driven|drivers? (?:of|behind|for)|causes?|caused|reasons?|because|led to"
-        r"|leads to|explain (?:why|how)|explained|due to|effects? of|impacts? of|consequences?|contributed to"
-        r"|result(?:ed)? (?:in|from)",
+        r"|leads to|explain (?:why|how)|explained|affect(?:ed|s)?|due to|effects? of|impacts? of|consequences?"
+        r"|contributed to|result(?:ed)? (?:in|from)",
     ),
     (
         "analytical-comparison",

@@ -11,6 +11,7 @@ from orchestra.models.extractive.vocabulary import stems, synonyms_of
 
 CANDIDATE_UNITS = 400
 SUBTREE_UNITS = 80
+MAX_QUERY_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Library:
 
     def candidates(self, question: str) -> list[Place]:
         """The units that share words with the question, or stand under a heading that it names, in document order."""
-        query = " ".join((question, *synonyms_of(question)))
+        query = " ".join([*question.split()[:MAX_QUERY_WORDS], *synonyms_of(question)][: 2 * MAX_QUERY_WORDS])
         asked = set(stems(question))
         places: list[Place] = []
         for key, _, document in self.documents.items():

@@ -27,7 +27,10 @@ _ALIGNED = re.compile(
 _YEARS_ONLY = re.compile(r"\D*(?:(?:19|20)\d\d\D{0,24}){2,}$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CELL = re.compile(_FIGURE)
+_ROW_ENDS = frozenset("0123456789)%x–—-|")
 MAX_CAPTION_WORDS = 14
+MAX_ROW_CHARACTERS = 400
+ABBREVIATION_CHARACTERS = 16
 HEADER_REACH_LINES = 40
 
 
@@ -243,7 +246,7 @@ class _Reader:
         header: tuple[str, ...] = ()
         header_line = 0
         for above in range(position - 1, max(position - HEADER_REACH_LINES, -1), -1):
-            if _YEARS_ONLY.match(self._lines[above]):
+            if len(self._lines[above]) <= MAX_ROW_CHARACTERS and _YEARS_ONLY.match(self._lines[above]):
                 years = _YEAR.findall(self._lines[above])
                 if len(years) == len(row) - 1:
                     header, header_line = ("", *years), self._first + above
@@ -265,7 +268,7 @@ def _cells(line: str) -> tuple[str, ...]:
 
 def _row(line: str) -> tuple[str, ...]:
     """Label and figures of a line such as "Total revenue   $ 2,839.5   2,593.9"; empty when it is none."""
-    if not line or not line.rstrip()[-1:] or line.rstrip()[-1] not in "0123456789)%x–—-|":
+    if len(line) > MAX_ROW_CHARACTERS or line.rstrip()[-1:] not in _ROW_ENDS:
         return ()
     match = _ALIGNED.match(line.strip())
     if match is None or len(match["label"]) > 120:
@@ -277,7 +280,8 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where sentences begin and end. A full stop after an abbreviation or an initial ends none."""
     begin = 0
     for match in _END.finditer(text):
-        if _ABBREVIATION.search(text[begin : match.end()].rstrip("\"'”’)]*_")):
+        before = text[max(begin, match.end() - ABBREVIATION_CHARACTERS) : match.end()]
+        if _ABBREVIATION.search(before.rstrip("\"'”’)]*_")):
             continue
         yield begin, match.end()
         begin = match.end()

@@ -39,7 +39,12 @@ ASKING = _list("""
     key important kind type sort mean define value definition happen number amount much happened due take place ago
     high see face say long far two three four both
     """)
-CAUSAL = _list("explain reason cause drive drove driven driver led lead result effect impact")
+ASKING_BY_SKILL = {
+    "causal-reasoning": _list("explain reason cause drive drove driven driver led lead result effect impact affect"),
+    "gap-analysis": _list("missing gap lack omit omitted disclose disclosure cover covered mention unanswered open"),
+    "critique": _list("argument weakness strength convincing credible plausible sound good reliable realistic"),
+    "structured-synthesis": _list("combine integrate synthesize overall picture together fit"),
+}
 
 # They count for less: many statements have them.
 MOVEMENTS = _list("""
