@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
@@ -25,7 +25,7 @@ from orchestra.models.protocol import Deadline
 from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import FINAL, Node, Status
 from orchestra.runtime.retry import RetryPolicy
-from orchestra.runtime.workers import borrow, give_back
+from orchestra.runtime.workers import Workers, borrow, give_back
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
@@ -86,17 +86,18 @@ class Job(Generic[T]):
 class Scheduler:
     """Runs one tree of jobs at a time. `pool` may be shared between schedulers; without one, each run makes its own."""
 
-    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: ThreadPoolExecutor | None = None) -> None:
+    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: Executor | None = None) -> None:
         self.stream = stream
         self._shared_pool = pool
         self._max_workers = max_workers
-        self._pool: ThreadPoolExecutor | None = pool
+        self._pool: Executor | None = pool
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._jobs: dict[Job[Any], None] = {}
         self._under_way = 0
+        self._has_left_one_behind = False
         self._is_cancelled = False
 
     # What a coroutine awaits
@@ -261,6 +262,8 @@ class Scheduler:
         """On a worker: do the work, and hand the outcome to the run's thread."""
         attempt = call.attempt
         deadline = call.deadline = Deadline(call.timeout_s)
+        if self._is_cancelled:  # since this call was taken from the queue; nobody else saw the deadline yet
+            deadline.cancel()
         call.began = (time.time(), time.monotonic())
         if self.stream.is_heard:
             self._inbox.put(lambda: self._started(job, call))
@@ -282,8 +285,15 @@ class Scheduler:
             call = job.waiting_for
             if isinstance(call, _Call) and call.deadline is not None and call.deadline.is_overdue(GRACE_S):
                 call.deadline.cancel()
+                self._leave_worker_behind()
                 self._started(job, call)
                 self._resume(job, call, None, NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s"))
+
+    def _leave_worker_behind(self) -> None:
+        """What is still in the queue must not wait for a worker that may never come back."""
+        self._has_left_one_behind = True
+        if isinstance(self._pool, Workers):
+            self._pool.leave_one_behind()
 
     def _ended(self, job: Job[Any], call: _Call, attempt: int, value: Any, error: BaseException | None) -> None:
         self._under_way -= 1
@@ -327,13 +337,14 @@ class Scheduler:
                 self._ready.append((job, None, RunCancelled("the run was cancelled")))
 
     def _close(self) -> None:
+        self._is_cancelled = self._is_cancelled or bool(self._jobs)
         for job in self._jobs:
             if isinstance(job.waiting_for, _Call) and job.waiting_for.deadline is not None:
                 job.waiting_for.deadline.cancel()
             job.coroutine.close()
         self._jobs.clear()
         if self._pool is not None and self._pool is not self._shared_pool:
-            give_back(self._pool, self._max_workers, is_busy=self._under_way > 0)
+            give_back(self._pool, self._max_workers, is_busy=self._under_way > 0 or self._has_left_one_behind)
 
     def _announce(self, node: Node) -> None:
         if self.stream.is_heard:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -359,3 +361,48 @@ def test_a_worker_that_is_still_busy_is_not_handed_on():
 
     assert run_with(lambda deadline, attempt: threading.current_thread()) not in stuck
     release.set()
+
+
+def test_what_is_queued_behind_a_call_that_never_ends_still_runs():
+    release = threading.Event()
+    scheduler, root = Scheduler(EventStream(), max_workers=1), Node("run", "run")
+
+    async def leaf(node, function):
+        return await scheduler.call(function, node=node, timeout_s=0.01)
+
+    async def story():
+        stuck, queued = root.child("stuck", "subtask"), root.child("queued", "subtask")
+        jobs = [
+            scheduler.spawn(leaf(stuck, lambda deadline, attempt: release.wait(10)), stuck),
+            scheduler.spawn(leaf(queued, lambda deadline, attempt: release.is_set()), queued),
+        ]
+        await scheduler.join(jobs)
+        return jobs[1].value
+
+    was_released = scheduler.run(story(), root)
+    release.set()
+
+    assert was_released is False
+
+
+def test_a_process_ends_although_a_call_was_left_behind():
+    program = """
+import threading
+from orchestra.runtime.events import EventStream
+from orchestra.runtime.node import Node
+from orchestra.runtime.scheduler import Scheduler
+
+scheduler, root = Scheduler(EventStream()), Node("run", "run")
+
+async def story():
+    await scheduler.call(lambda deadline, attempt: threading.Event().wait(), node=root, timeout_s=0.01)
+
+try:
+    scheduler.run(story(), root)
+except Exception as error:
+    print(error.code)
+"""
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("TIMEOUT\n", "", 0)
