@@ -342,8 +342,9 @@ class Run:
 
     def _as_found(self, findings: Sequence[Finding]) -> str:
         """The findings as the answer, with what the models that gave them say about themselves."""
-        notices = dict.fromkeys(filter(None, (model_notice(self.planner), model_notice(self.worker))))
-        return "\n\n".join((joined(findings), *(f"*{notice}*" for notice in notices)))
+        text = joined(findings)
+        notices = dict.fromkeys((model_notice(self.planner), model_notice(self.worker)))
+        return "\n\n".join((text, *(f"*{notice}*" for notice in notices if notice not in text)))
 
     async def _ask_for_answer(self, node: Node, findings: Sequence[Finding], schema: AnswerSchema | None) -> Draft:
         request = synthesis_request(

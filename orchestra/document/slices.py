@@ -9,9 +9,8 @@ from orchestra.document.document import Document, DocumentSet
 from orchestra.document.ranges import LineRange
 from orchestra.document.tokens import count_tokens
 
-NUMBER_EVERY = 10
+NUMBER_EVERY = 5
 MOST_KEPT = 64  # slices that a set of documents remembers
-BREADCRUMB_AFTER_LINES = 20
 _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit cost
 
 
@@ -124,14 +123,12 @@ def _union(ranges: Iterable[LineRange], documents: DocumentSet) -> Iterator[Line
 
 
 def _split(document: Document, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """A new passage where a top-level section begins, if the one before is long enough to be worth a breadcrumb."""
-    for root in document.outline.roots:
-        if not first < root.first_line <= last:
-            continue
-        is_untitled = not document.outline.at(first).title
-        if is_untitled or root.first_line - first >= BREADCRUMB_AFTER_LINES:
-            yield first, root.first_line - 1
-            first = root.first_line
+    """A new passage where a section begins that is no part of the one before: no breadcrumb covers foreign lines."""
+    end = document.outline.at(first).last_line
+    while end < last:
+        yield first, end
+        first = end + 1
+        end = document.outline.at(first).last_line
     yield first, last
 
 
@@ -173,7 +170,7 @@ def _pages(pages: tuple[int, int] | None) -> str:
 
 
 def _numbered(text: str, first_line: int) -> str:
-    """`N| ` before the first line of each block and each tenth line of a long one; blank runs become one line."""
+    """`N| ` before the first line of each block and each fifth line of a long one; blank runs become one line."""
     lines = text.split("\n")
     blanks = [at for at, line in enumerate(lines) if not line or line.isspace()]
     blocks: list[str] = []

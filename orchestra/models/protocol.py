@@ -25,10 +25,10 @@ StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceed
 
 
 def fence(tag: str, body: str, attributes: str = "") -> str:
-    """`body` between `<tag>` and `</tag>`, the tag numbered until the body cannot close it."""
-    name, number = tag, 2
+    """`body` between `<tag>` and `</tag>`, the tag lengthened until the body cannot close it."""
+    name = tag
     while f"</{name}" in body:
-        name, number = f"{tag}-{number}", number + 1
+        name += "-x"
     return f"<{name}{attributes}>\n{body}\n</{name}>"
 
 

@@ -56,11 +56,10 @@ class Assignment:
         blocks: list[Block] = [
             Instructions(prompt("subtask")),
             SliceBlock(self.slice),
-            Instructions(self.skill.system_prompt + hint),
         ]
         if findings:
             blocks.append(Findings(tuple(findings)))
-        blocks.append(Task(self.subtask.task))
+        blocks += [Instructions(self.skill.system_prompt + hint), Task(self.subtask.task)]
         return ModelRequest(
             blocks=tuple(blocks),
             purpose="subtask",

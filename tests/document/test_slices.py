@@ -94,11 +94,15 @@ def test_ranges_that_touch_become_one_passage() -> None:
     assert cut([LineRange("", 7, 8), LineRange("", 5, 6)], ONE).line_ranges == (LineRange("", 5, 8),)
 
 
-def test_a_range_over_several_top_sections_parts_where_a_breadcrumb_is_worth_it() -> None:
-    long = DocumentSet.of("# A\n" + "text\n" * 30 + "# B\ntext\n# C\ntext\n")
+def test_a_section_that_is_no_part_of_the_one_before_stands_under_a_breadcrumb_of_its_own() -> None:
+    siblings = DocumentSet.of("# A\ntext\n## A1\ntext\n## A2\ntext\n# B\ntext\n")
 
-    assert [passage.path for passage in whole(long).passages] == [("A",), ("B",)]
-    assert [passage.path for passage in whole(ONE).passages] == [(), ("A",)]
+    assert [passage.path for passage in whole(siblings).passages] == [("A",), ("B",)]
+    assert [passage.path for passage in cut([LineRange("", 3, 8)], siblings).passages] == [
+        ("A", "A1"),
+        ("A", "A2"),
+        ("B",),
+    ]
 
 
 def test_several_documents_are_told_apart() -> None:
@@ -116,15 +120,21 @@ def test_pages_are_shown_where_they_are_known() -> None:
     text = cut([LineRange("", 2, 3)], documents).text
 
     assert [passage.pages for passage in passages] == [(1, 1), (2, 2)]
-    assert text == "[s1 | Page 1 | L2-L3 | p. 1-2]\n2| b\nc"
+    assert text == "[s1 | Page 1 | L2-L2 | p. 1]\n2| b\n\n[s2 | Page 2 | L3-L3 | p. 2]\n3| c"
 
 
-def test_each_tenth_line_of_a_long_block_is_numbered() -> None:
+def test_each_fifth_line_of_a_long_block_is_numbered() -> None:
     documents = DocumentSet.of("\n".join(f"line {number}" for number in range(1, 25)))
 
     lines = cut([LineRange("", 3, 24)], documents).text.split("\n")[1:]
 
-    assert [line for line in lines if "|" in line] == ["3| line 3", "13| line 13", "23| line 23"]
+    assert [line for line in lines if "|" in line] == [
+        "3| line 3",
+        "8| line 8",
+        "13| line 13",
+        "18| line 18",
+        "23| line 23",
+    ]
 
 
 def test_runs_of_blank_lines_are_shown_as_one() -> None:
@@ -165,7 +175,7 @@ def test_the_best_parts_never_exceed_the_budget(contents: list[str], budget: int
 def test_without_a_hit_the_best_parts_are_the_beginning() -> None:
     documents = DocumentSet.of("# A\n\na\n\n# B\n\nb\n")
 
-    assert best_parts("absent", documents, budget_tokens=1000).line_ranges == (LineRange("", 1, 7),)
+    assert best_parts("absent", documents, budget_tokens=1000).line_ranges == (LineRange("", 1, 4), LineRange("", 5, 7))
 
 
 SCRIPT = """

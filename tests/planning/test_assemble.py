@@ -25,7 +25,7 @@ def ranges(assignment):
 def test_sections_and_line_ranges_may_be_mixed_and_overlap():
     assignment = one({"sections": ["Chapter 2", "s2"], "line_ranges": [[7, 9], [30, 31]]})
 
-    assert ranges(assignment) == ["L5-L9", "L30-L31"]
+    assert ranges(assignment) == ["L5-L8", "L9", "L30-L31"]
 
 
 def test_self_answered_subtasks_need_no_assignment():
