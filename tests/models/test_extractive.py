@@ -197,6 +197,12 @@ def test_what_the_text_does_not_hold_is_said_to_be_missing(handbook: DocumentSet
     assert reply.startswith("INSUFFICIENT: nothing on melting, point, tungsten.")
 
 
+def test_a_subtask_of_several_questions_answers_each_under_its_own(handbook: DocumentSet) -> None:
+    reply = replied(handbook, "Who leads the library? Why is the library closed on public holidays?")
+
+    assert reply.startswith("**Who leads the library?**\n\nMaria Lindqvist-Ode leads the library. [L17]\n\n**Why is")
+
+
 def test_with_several_documents_marks_and_pointers_say_which() -> None:
     other = Document.from_text("# Manual\n\n## Pump\n\nThe pump stops at forty degrees Celsius.\n", name="manual")
     documents = DocumentSet.of([Document.from_text(TEXT, name="handbook"), other])
@@ -403,7 +409,9 @@ def test_the_same_request_gives_the_same_bytes_under_any_hash_seed() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    text=st.text(alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\ufeff\x00"), min_size=1, max_size=400).filter(str.strip),
+    text=st.text(
+        alphabet=st.characters(exclude_categories=("Cs",), exclude_characters="\ufeff\x00"), min_size=1, max_size=400
+    ).filter(str.strip),
     task=st.text(max_size=120),
 )
 def test_no_text_and_no_task_makes_it_fail(text: str, task: str) -> None:

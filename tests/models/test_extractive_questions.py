@@ -37,7 +37,7 @@ def test_a_task_is_split_where_a_new_question_begins(task: str, questions: list[
 def test_a_pronoun_takes_its_subject_from_the_question_before() -> None:
     _, second = split("What was the fee in 2025, and how did it change from 2024?")
 
-    assert second.full == "How did it change from 2024? (the fee in 2025)"
+    assert second.full == "How did it change from 2024 (the fee in 2025)?"
 
 
 def test_no_question_of_a_long_list_is_lost() -> None:
@@ -123,6 +123,8 @@ def test_a_question_for_several_things_is_told_from_one_for_one(question: str, s
         ("where", "It stands in Duluth.", "Where is it?", True),
         ("number", "It cost $5.", "How much?", True),
         ("number", "It was 2024.", "How much?", False),
+        ("number", "It rose by 5.1%.", "What was revenue in 2024?", False),
+        ("number", "It was 5.1%.", "What was the margin in 2024?", True),
         ("number", "There are seven rooms.", "How many rooms?", True),
         ("number", "Two men came.", "How much did it cost?", False),
         ("definition", "Flux means flow.", "What is flux?", True),

@@ -14,6 +14,7 @@ from orchestra.models.extractive.kinds import asks_for_several
 from orchestra.models.extractive.listing import members_of, table_by
 from orchestra.models.extractive.notice import with_notice
 from orchestra.models.extractive.query import Query, make_query
+from orchestra.models.extractive.questions import split
 from orchestra.models.extractive.quoting import bullets, quote
 from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, rank, states_cause
 from orchestra.models.extractive.skill_words import choose_skill
@@ -52,6 +53,14 @@ def answer_over_documents(documents: DocumentSet, task: str) -> str:
 
 
 def _answer(statements: Sequence[Statement], task: str) -> str:
+    """The answer to each question of the task, under the question where there are several."""
+    questions = [question.full for question in split(task)]
+    if len(questions) == 1:
+        return _answer_one(statements, questions[0])
+    return "\n\n".join(f"**{question}**\n\n{_answer_one(statements, question)}" for question in questions)
+
+
+def _answer_one(statements: Sequence[Statement], task: str) -> str:
     skill = choose_skill(task)
     query = make_query(task, [statement.text for statement in statements], skill)
     ranked = rank(query, statements)

@@ -20,6 +20,10 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _WHAT_IS = re.compile(r"\s*what (?:is|was|were|are)\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\b(?:percent\w*|rate|margin|growth|share|ratio|change|increase|decrease|return|proportion|part|yield)\b|%",
+    re.IGNORECASE,
+)
 _DEFINE = re.compile(r"\s*(?:define\b|what is (?:an? )?[\w\s-]+$|what does [\w\s-]+ mean)", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"\W*(?:(?:which|what)\s+(?:\w+\s+)?\w{3,}[^su\W]s\b(?!\s+the\b)|(?:what|which) (?:are|were)\b|.*\ball\b)",
@@ -74,8 +78,11 @@ def _name_place(text: str, asked: set[str]) -> int:
 
 
 def _amount_place(text: str, question: str) -> int:
-    """A figure that is no year; one in words only counts where things are to be counted."""
+    """A figure that is no year; in words only where things are counted, in percent only where a share may be meant."""
+    takes_percent = _RELATIVE.search(question) is not None or not _WHAT_IS.match(question)
     for match in AMOUNT.finditer(text):
+        if not takes_percent and text[match.end() : match.end() + 1] == "%":
+            continue
         amount = match[0].strip("$€£().,")
         is_new = bool(amount) and not YEAR.fullmatch(amount) and amount not in question
         if is_new and (amount[0].isdigit() or "how many" in question.lower()):

@@ -21,13 +21,11 @@ from orchestra.models.extractive.vocabulary import stems
 MAX_SUBTASKS = 6
 BUDGET_TOKENS = {"fact-extraction": 1_200, "summarization": 3_500, "structured-synthesis": 3_500, "gap-analysis": 3_000}
 DEFAULT_BUDGET_TOKENS = 2_200
-LEAST_COVERAGE, CLEAR_COVERAGE, CLEAR_MARGIN, RIVAL_COVERAGE = 0.34, 0.74, 0.06, 0.75
+CLEAR_COVERAGE, CLEAR_MARGIN, RIVAL_COVERAGE = 0.74, 0.06, 0.75
 BROAD_SKILLS = frozenset({"summarization", "structured-synthesis", "gap-analysis", "classification"})
 PLACES, BROAD_PLACES = (5, 0.6), (6, 0.6)
 BROAD_FIT, BROAD_TITLES = 0.3, 4
 MAX_SELF_ANSWER_CHARACTERS = 420
-
-
 PLACES_PER_THING = 2
 
 # A place and its statements that have something of the question, best first.

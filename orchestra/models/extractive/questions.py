@@ -45,7 +45,9 @@ class Question:
     @property
     def full(self) -> str:
         """The question so that it can be understood alone."""
-        return f"{self.text} ({self.subject})" if self.subject else self.text
+        if not self.subject:
+            return self.text
+        return f"{self.text.removesuffix('?')} ({self.subject}){'?' if self.text.endswith('?') else ''}"
 
 
 def split(task: str) -> tuple[Question, ...]:

@@ -24,6 +24,7 @@ SYNONYM, CORNER, HEADER, NAMED_TITLE, INNER_TITLE, OUTER_TITLE, TABLE = 0.85, 0.
 PRONOUN = 0.8  # the same for a sentence whose subject is a pronoun: it speaks of its heading
 FEATURE, MISFIT = 0.12, -0.15
 NEAR_WORDS = 4
+PERIOD_YEARS = 5  # a year further away dates an event, and is no other period of account
 _REFERENCE = re.compile(
     r"\b(?:described|discussed|set out|explained|see|refer to)\s+(?:\w+\s+){0,3}?(?:under|in|note|section|item)\b",
     re.IGNORECASE,
@@ -180,7 +181,8 @@ def _is_near(query: Query, kind: Kind, text: str, place: int, hits: set[str]) ->
     if kind == "definition":
         asked = set(words(query.text)) - STOP_WORDS
         return any(word in asked for word in before)
-    return any(stem(word) in hits for word in (*before, *after))
+    is_subject = kind == "who" and len(before) < 2
+    return is_subject or any(stem(word) in hits for word in (*before, *after))
 
 
 def _counted(query: Query, text: str) -> float:
@@ -195,8 +197,10 @@ def _counted(query: Query, text: str) -> float:
 def _year(query: Query, statement: Statement) -> float:
     """A bonus for the question's year, a malus for another one instead; without one, the main year is meant."""
     if not query.years:
-        found = YEAR.findall(statement.text)
-        return (0.05 if query.main_year in found else -0.05) if found else 0.0
+        found = [int(year) for year in YEAR.findall(statement.text)]
+        if not found or not query.main_year or int(query.main_year) in found:
+            return 0.05 if found and query.main_year else 0.0
+        return -0.05 if any(abs(int(query.main_year) - year) < PERIOD_YEARS for year in found) else 0.0
     own = " ".join((statement.text, *statement.header))
     if all(year in own for year in query.years):
         return 0.15
