@@ -113,15 +113,15 @@ def _results(number: Number, text: str, words: frozenset[str], operands: Sequenc
     if number.unit == "%":
         changes = words & _CHANGE
         if changes:
-            yield from (_change(a, b) for a, b in pairs if b.value)
-            # "the margin fell by 2%" for two points is common; the formula shows what was meant
+            yield from (_change(a, b) for a, b in pairs if a.value * b.value > 0)
+            # "The margin fell by 2%" for two points is common; the formula shows what was meant.
             yield from (_difference(a, b, "%") for a, b in pairs if a.number.unit == b.number.unit == "%")
         if words & _SHARE or _SHARE_OF.search(text) or not changes:
             yield from (_quotient(a, b, "%") for a, b in pairs if b.value)
     if number.unit == "x" or (not number.unit and words & _RATIO):
         yield from (_quotient(a, b, "x") for a, b in pairs if b.value)
     if words & _DIFFERENCE and number.unit not in ("%", "x"):
-        yield from (_difference(a, b, "points") for a, b in pairs if a.value > b.value)
+        yield from (_difference(a, b, "points") for a, b in pairs if abs(a.value) > abs(b.value))
     if words & _PRODUCT:
         yield from (_product(a, b) for a, b in pairs if (a.row, a.column) < (b.row, b.column))
     if words & (_SUM | _AVERAGE):
@@ -177,7 +177,8 @@ def _average(terms: Sequence[_Operand]) -> _Result:
 def _difference(a: _Operand, b: _Operand, of_percentages: str) -> _Result:
     unit = _unit((a, b))
     formula = f"{a.number.text} - {b.number.text}"
-    return _Result(a.value - b.value, of_percentages if unit == "%" else unit, _is_scaled((a, b)), formula)
+    value = abs(a.value) - abs(b.value)  # tables show costs in brackets, and claims compare their sizes
+    return _Result(value, of_percentages if unit == "%" else unit, _is_scaled((a, b)), formula)
 
 
 def _product(a: _Operand, b: _Operand) -> _Result:
@@ -190,7 +191,7 @@ def _quotient(a: _Operand, b: _Operand, unit: str) -> _Result:
 
 
 def _change(new: _Operand, old: _Operand) -> _Result:
-    value = (new.value - old.value) / abs(old.value) * _HUNDRED
+    value = (abs(new.value) - abs(old.value)) / abs(old.value) * _HUNDRED
     formula = f"({new.number.text} - {old.number.text}) / {old.number.text}"
     return _Result(value, "%", True, formula, is_change=True)
 
@@ -215,5 +216,6 @@ def _chance(number: Number, text: str) -> float:
     """The chance that a result in no relation to the number rounds to it: the width that rounds, of the usual range."""
     below, above = tolerance(number, text)
     width = max(below + above, Decimal(1).scaleb(-number.places))
-    usual_range = _HUNDRED if number.unit in ("%", "points") else max(number.value, Decimal(1))
-    return float(width / usual_range)
+    if number.unit in ("%", "points"):
+        return float(width.scaleb(number.scale or 0) / _HUNDRED)
+    return float(width / max(number.value, Decimal(1)))

@@ -12,6 +12,7 @@ from orchestra.document.grammar.periods import declared_scales
 from orchestra.document.grammar.text import plain
 
 _REACH = 60  # lines above a row in which its table's head may stand
+_CAPTION_REACH = 4  # lines above a pipe table in which its scale may be declared
 _MANY = 2
 # Years side by side at a line's end: "(In millions) 2024 2023", "| Item | FY2024 | FY2023 |".
 _YEARS = re.compile(r"(?:^|[\s|])(?:(?:FY\s?)?(?:19|20)[0-9]{2}[\s|*]+){1,11}(?:FY\s?)?(?:19|20)[0-9]{2}[\s|*]*$")
@@ -29,8 +30,8 @@ def cells(line: str) -> tuple[Number, ...]:
 def head_of(document: Document, first: int, last: int) -> tuple[int, ...]:
     """The lines above a table's row among first..last that name its columns' years and its scale; empty for prose.
 
-    For a pipe table the two lines at its top, for a plain one the nearest line of years and the nearest that
-    declares a scale, at most 60 lines up.
+    For a pipe table the two lines at its top and one close above that declares a scale; for a plain one the nearest
+    line of years and the nearest that declares a scale, at most 60 lines up.
     """
     row = next((number for number in range(first, last + 1) if cells(document.line(number))), None)
     if row is None:
@@ -94,4 +95,6 @@ def _pipe_head(document: Document, row: int) -> tuple[int, ...]:
     top = row
     while top > 1 and document.line(top - 1).lstrip().startswith("|"):
         top -= 1
-    return tuple(range(top, min(top + 2, row)))
+    above = range(top - 1, max(top - _CAPTION_REACH, 1) - 1, -1)
+    caption = [number for number in above if declared_scales(document.line(number))][:1]
+    return (*caption, *range(top, min(top + 2, row)))

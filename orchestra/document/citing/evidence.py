@@ -14,7 +14,8 @@ from orchestra.document.grammar.dates import same_date
 from orchestra.document.grammar.periods import declared_scales
 from orchestra.document.grammar.polarity import signs_agree
 from orchestra.document.grammar.quotes import is_quoted_from
-from orchestra.document.grammar.text import fold, plain
+from orchestra.document.grammar.text import fold, mask, plain
+from orchestra.document.marks import mark_spans
 
 __all__ = ["Facts", "Source", "facts", "missing", "unsupported"]
 
@@ -57,7 +58,8 @@ class Source:
 
     @cached_property
     def plain(self) -> str:
-        return plain(self.text)
+        text = plain(self.text)
+        return mask(text, mark_spans(text))
 
     @cached_property
     def folded(self) -> str:

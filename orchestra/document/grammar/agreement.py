@@ -14,6 +14,7 @@ from orchestra.document.grammar.words import (
     ROUND_UP,
 )
 
+_RATES = frozenset({"%", "points"})
 _PERIODS = frozenset({"quarter", "half", "ordinal"})
 _GUESSED_SCALES = frozenset({3, 6, 9, 12})  # a table may state its numbers in any of these without saying so here
 _REACH = 24  # characters before a number in which a word may say that it is rounded
@@ -56,7 +57,7 @@ def tolerance(claim: Number, text: str) -> tuple[Decimal, Decimal]:
     hedge = _hedge(claim, text)
     if hedge:
         digit = max(digit, Decimal(1).scaleb(_trailing_zeros(claim.value)))
-    elif not claim.places and claim.scale is None and claim.unit not in CURRENCY_UNITS | {"%", "points", "x"}:
+    elif not claim.places and claim.scale is None and claim.unit not in CURRENCY_UNITS | _RATES | {"x"}:
         return Decimal(0), Decimal(0)
     if hedge == "over":
         return Decimal(0), digit
@@ -87,8 +88,7 @@ def _values_agree(
     claim: Number, text: str, source: Number, claim_scales: frozenset[int], source_scales: frozenset[int]
 ) -> bool:
     below, above = tolerance(claim, text)
-    is_money_or_count = "%" not in (claim.unit, source.unit) and "points" not in (claim.unit, source.unit)
-    if not is_money_or_count:
+    if _RATES & {claim.unit, source.unit}:
         claim_scales = source_scales = frozenset[int]()
     ours = {0} | claim_scales if claim.scale is None else {claim.scale}
     for our_scale in ours:
@@ -105,6 +105,9 @@ def _scales(claim: Number, source: Number, declared: frozenset[int]) -> frozense
         return frozenset({source.scale})
     if source.is_year:
         return frozenset({0})
+    if claim.unit in _RATES:
+        # a column of basis points or of points shows bare numbers
+        return frozenset({0, claim.scale or 0}) if not source.unit else frozenset({0})
     is_one_digit = source.value < 10 and not source.places
     if declared or claim.scale is None or not source.is_open or is_one_digit:
         return frozenset({0}) | declared

@@ -21,6 +21,7 @@ from orchestra.document.grammar.words import (
 Sign = Literal["", "-", "+", "()"]
 
 FIRST_YEAR, LAST_YEAR = 1500, 2199
+_BASIS_POINT = -2  # the scale of a hundredth of a percentage point
 _MAX_DIGITS = 24  # longer runs are keys and checksums
 
 
@@ -106,7 +107,7 @@ _OPEN = re.compile(
     r"\s*(?:$|[\n|;:.,)\]\[\"'”’\0]|[0-9$€£¥₩₹(+\-−–—*†‡/])"
     r"|\s+(?:and|or|to|in|from|for|at|as|on|by|versus|vs|compared|respectively|while|with|than)\b"
 )
-_CELL = re.compile(r"[ \t]*(?:$|[\n|0-9$€£¥₩₹(—–\0]|-(?!\w))")
+_CELL = re.compile(r"[ \t]*(?:$|[\n|0-9$€£¥₩₹(—–]|-(?!\w))")
 _WORDS = re.compile(
     rf"(?<![\w-])(?:(?P<first>{any_of(NUMBER_WORDS)})(?:[\s-](?P<ones>{any_of(UNIT_WORDS)}))?|(?P<one>one))"
     r"(?!\w)(?!-(?:thirds?|fourths?|fifths?|quarters?|halves|half|tenths?))",
@@ -164,7 +165,6 @@ class _Around:
     scale: int | None
     letter: str
     unit: str
-    is_basis_points: bool
     has_money: bool
     sign: Sign
     goes_on: bool
@@ -177,7 +177,9 @@ class _Around:
         money = before.get("money") or after.get("money")
         letter = after.get("letter") or ""
         scale = SCALE_WORDS[after["scale"].lower()] if after.get("scale") else None
-        if letter:
+        if after.get("basis"):
+            scale = _BASIS_POINT
+        elif letter:
             scale = SCALE_LETTERS[letter.lower()] + (scale or 0)
         stop = right.end() if right else end
         return cls(
@@ -186,7 +188,6 @@ class _Around:
             scale=scale,
             letter=letter,
             unit=_unit(after, money),
-            is_basis_points=bool(after.get("basis")),
             has_money=bool(money),
             sign=_sign(before, after),
             goes_on=stop == end and _GOES_ON.match(text, end) is not None,
@@ -223,8 +224,6 @@ def _sign(before: dict[str, str | None], after: dict[str, str | None]) -> Sign:
 
 def _number(text: str, digits: str, around: _Around) -> Number:
     value = Decimal(digits)
-    if around.is_basis_points:
-        value = value.scaleb(-2)
     exponent = value.as_tuple().exponent
     written = text[around.begin : around.end].strip()
     return Number(
