@@ -28,7 +28,8 @@ from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment, asse
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan
-from orchestra.planning.planner import check_self_answers, plan_request, read_plan, repair_request
+from orchestra.planning.planner import plan_request, read_plan, repair_request
+from orchestra.planning.self_answers import check_self_answers
 from orchestra.planning.synthesis import (
     AnswerSchema,
     answer_repair,

@@ -1,0 +1,70 @@
+"""The planner's own answers, held against the document by code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestra.document import DocumentSet, cite, locate, parse_citations, unsupported
+from orchestra.planning.plan import Plan, Subtask
+from orchestra.planning.pointing import resolve_pointers
+
+DEMOTED_SKILL = "fact-extraction"
+
+
+@dataclass(frozen=True, slots=True)
+class Demotion:
+    """A self-answer that does not stand: the subtask goes out as `fact-extraction` instead."""
+
+    subtask: Subtask
+    reason: str
+
+
+def check_self_answers(plan: Plan, documents: DocumentSet) -> tuple[Plan, tuple[Demotion, ...]]:
+    """Keep the self-answers that the document bears out, with the lines that do as a citation; delegate the others.
+
+    Numbers, dates, quotes and names of an answer must occur in the document; an answer without any must share its
+    words with some lines. Checking a checked plan changes nothing.
+    """
+    checked: list[Subtask] = []
+    demotions: list[Demotion] = []
+    for subtask in plan.subtasks:
+        if not subtask.is_self_answered:
+            checked.append(subtask)
+            continue
+        cited, reason = _cited_answer(subtask, documents)
+        if cited is not None:
+            checked.append(subtask.model_copy(update={"answer": cited}))
+            continue
+        checked.append(subtask.model_copy(update={"skill": DEMOTED_SKILL, "answer": None}))
+        demotions.append(Demotion(subtask, reason))
+    return plan.model_copy(update={"subtasks": checked}), tuple(demotions)
+
+
+def _cited_answer(subtask: Subtask, documents: DocumentSet) -> tuple[str | None, str]:
+    """The answer with a citation that holds (its own, or one found here), or None and the reason."""
+    if not subtask.answer:
+        return None, "it has no answer"
+    if _citations_hold(subtask.answer, documents):
+        return subtask.answer, ""
+    answer = _without_citations(subtask.answer)
+    pointers = subtask.context_pointers
+    pointed = [lines for resolution in resolve_pointers(pointers, documents) for lines in resolution.ranges]
+    found = (locate(answer, documents, pointed) if pointed else None) or locate(answer, documents)
+    if found is not None:
+        return f"{answer} [{found}]", ""
+    missing = unsupported(answer, "\n".join(document.text for document in documents))
+    if missing:
+        return None, f"the document does not hold {', '.join(missing)}"
+    has_facts = bool(unsupported(answer, ""))
+    return (answer, "") if has_facts else (None, "no line of the document bears it out")
+
+
+def _citations_hold(answer: str, documents: DocumentSet) -> bool:
+    _, citations = cite(answer, documents)
+    return bool(citations) and all(citation.status != "unverified" for citation in citations)
+
+
+def _without_citations(answer: str) -> str:
+    for mark in reversed(parse_citations(answer)):
+        answer = answer[: mark.start].rstrip() + answer[mark.end :]
+    return answer.strip()

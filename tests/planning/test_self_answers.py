@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from orchestra.document import DocumentSet
+from orchestra.planning.parse import parse_plan
+from orchestra.planning.self_answers import check_self_answers
+
+DOCUMENTS = DocumentSet.of(
+    "# Revenue\n\nRevenue was $40 million in 2025.\n\n# Auditor\n\nMiller & Stone LLP audits the company.\n\n"
+    "# Offices\n\nThe office in Oslo has 12 desks.\n\n# Labs\n\nThe lab in Bergen has 12 desks.\n"
+)
+
+
+def check(answer, *sections):
+    plan, _ = parse_plan([{"task": "What?", "skill": "self", "answer": answer, "sections": list(sections)}])
+    checked, demotions = check_self_answers(plan, DOCUMENTS)
+    return checked.subtasks[0], [demotion.reason for demotion in demotions]
+
+
+@pytest.mark.parametrize(
+    ("answer", "sections", "expected"),
+    [
+        ("$40 million", [], "$40 million [L3]"),
+        ("Revenue was $40 million [L3].", [], "Revenue was $40 million [L3]."),
+        ("Miller & Stone LLP [L3]", [], "Miller & Stone LLP [L7]"),
+        ("12 desks", ["Labs"], "12 desks [L15]"),
+        ("12 desks", ["Offices"], "12 desks [L11]"),
+        ("$40 million", ["Labs"], "$40 million [L3]"),
+    ],
+)
+def test_an_answer_that_stands_is_cited_where_it_stands(answer, sections, expected):
+    subtask, reasons = check(answer, *sections)
+
+    assert (subtask.skill, subtask.answer) == ("self", expected)
+    assert reasons == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [("$41 million", "$41 million"), ("the firm of Carter Ltd", "Carter"), ("Carter Ltd [L7]", "no line")],
+)
+def test_an_answer_that_the_document_does_not_hold_goes_out(answer, reason):
+    subtask, reasons = check(answer)
+
+    assert (subtask.skill, subtask.answer) == ("fact-extraction", None)
+    assert reason in reasons[0]
+
+
+def test_a_self_answer_without_an_answer_goes_out():
+    subtask, reasons = check(None)
+
+    assert subtask.skill == "fact-extraction"
+    assert reasons == ["it has no answer"]
+
+
+def test_checking_a_checked_plan_changes_nothing():
+    plan, _ = parse_plan([{"task": "What?", "skill": "self", "answer": "$40 million"}])
+
+    once, _ = check_self_answers(plan, DOCUMENTS)
+    twice, demotions = check_self_answers(once, DOCUMENTS)
+
+    assert twice == once
+    assert demotions == ()
