@@ -120,7 +120,9 @@ def test_the_planner_s_own_answers_are_joined_without_a_call():
     assert result.answer == "**Who audits?**\nMiller & Stone LLP [1]\n\n**Revenue?**\n$40 million [2]"
 
 
-@pytest.mark.parametrize("task", ["Who audits the company?", "Why did costs rise?", "Who audits, and why did costs rise?"])
+@pytest.mark.parametrize(
+    "task", ["Who audits the company?", "Why did costs rise?", "Who audits, and why did costs rise?"]
+)
 def test_the_built_in_engine_says_in_every_answer_that_it_does_not_reason(task):
     result = orchestrate(REPORT, task, model="builtin:extractive")
 

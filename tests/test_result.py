@@ -45,7 +45,9 @@ def test_a_run_that_nobody_asks_the_price_of_does_not_load_the_price_list():
 
 
 def test_importing_the_package_loads_nothing_that_a_run_may_not_need():
-    code = "import orchestra, sys; print(*(m for m in ('pydantic', 'httpx', 'markdown_it', 'rich') if m in sys.modules))"
+    code = (
+        "import orchestra, sys; print(*(m for m in ('pydantic', 'httpx', 'markdown_it', 'rich') if m in sys.modules))"
+    )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
