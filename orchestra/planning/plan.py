@@ -80,14 +80,14 @@ class Plan(BaseModel):
         """Every subtask after those it depends on, otherwise in plan order."""
         by_id = {subtask.id: subtask for subtask in self.subtasks}
         ordered: dict[str, Subtask] = {}
-
-        def visit(subtask: Subtask) -> None:
-            for name in subtask.depends_on:
-                visit(by_id[name])
-            ordered.setdefault(subtask.id, subtask)
-
-        for subtask in self.subtasks:
-            visit(subtask)
+        waiting = list(reversed(self.subtasks))
+        while waiting:
+            missing = [name for name in waiting[-1].depends_on if name not in ordered]
+            if missing:
+                waiting += [by_id[name] for name in reversed(missing)]
+            else:
+                subtask = waiting.pop()
+                ordered.setdefault(subtask.id, subtask)
         return list(ordered.values())
 
 
