@@ -44,6 +44,7 @@ class OrchestraError(Exception):
     default_suggestion: ClassVar[str] = "Run again with --debug to see the traceback."
 
     def __init__(self, what: str, *, cause: str = "", suggestion: str = "", **details: Any) -> None:
+        what, cause = _well_formed(what), _well_formed(cause)
         super().__init__(what)
         self.what = what
         self.cause = cause
@@ -57,6 +58,11 @@ class OrchestraError(Exception):
     def to_dict(self) -> dict[str, str]:
         """`{"code", "message", "cause", "suggestion"}`: what results and events carry."""
         return {"code": self.code, "message": self.what, "cause": self.cause, "suggestion": self.suggestion}
+
+
+def _well_formed(text: str) -> str:
+    """Without lone surrogates, which other libraries' errors may quote and JSON cannot hold."""
+    return text.encode("utf-8", "replace").decode()
 
 
 class InputInvalid(OrchestraError):

@@ -201,8 +201,8 @@ class Run:
         """A plan that the caller brought: a `Plan`, a dict, or the path of a JSON file."""
         if isinstance(given, str | Path):
             try:
-                given = json.loads(Path(given).read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
+                given = json.loads(Path(given).read_text(encoding="utf-8-sig"))
+            except (OSError, ValueError, RecursionError) as error:
                 raise InputInvalid(f"the plan {given} could not be read", cause=str(error)) from None
         plan, notes = parse_plan(given)
         for note in notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +41,15 @@ class Settings:
         """Raise `InputInvalid` for a value that makes no sense."""
         for name in ("max_workers", "max_tokens", "synthesis_max_tokens", "max_attempts"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise InputInvalid(f"{name} is {value!r}", cause="it is a whole number of at least 1")
-        if self.timeout_s is not None and not self.timeout_s > 0:
+        if self.timeout_s is not None and not (_is_number(self.timeout_s) and self.timeout_s > 0):
             raise InputInvalid(f"timeout_s is {self.timeout_s!r}", cause="it is a number of seconds above 0")
+        if self.temperature is not None and not (_is_number(self.temperature) and 0 <= self.temperature < math.inf):
+            raise InputInvalid(f"temperature is {self.temperature!r}", cause="it is a number of at least 0, or None")
         if self.on_unresolved not in ("full", "search", "error"):
             raise InputInvalid(f"on_unresolved is {self.on_unresolved!r}", cause="it is 'full', 'search' or 'error'")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, cast, overload
 
 from orchestra.document.folding import Folded, fold, names_of
 from orchestra.document.lines import Lines
@@ -14,7 +14,7 @@ from orchestra.document.outline import Outline, Unit
 from orchestra.document.pages import form_feeds, page_at
 from orchestra.document.search import LexicalIndex
 from orchestra.document.tokens import count_tokens
-from orchestra.errors import DocumentUnreadable
+from orchestra.errors import DocumentUnreadable, InputInvalid
 
 if TYPE_CHECKING:
     from orchestra.document.ranges import LineRange
@@ -40,7 +40,7 @@ class Document:
         bookmarks: tuple[tuple[int, str, int], ...] = (),
     ) -> None:
         self.text = text
-        self.name = name
+        self.name = name.encode("utf-8", "replace").decode()  # a path's name need not be text
         self.media_type = media_type
         self.warnings = warnings
         self._page_starts = page_starts
@@ -168,7 +168,7 @@ class DocumentSet(Sequence[Document]):
         """
         if isinstance(context, DocumentSet):
             return context
-        items = [context] if isinstance(context, (str, Path, Document)) else list(context)
+        items = [context] if isinstance(context, str | Path | Document) else _listed(context)
         if not items:
             raise DocumentUnreadable("no document was given", suggestion="Pass a text, a Path or a Document.")
         documents = [_load(item, name) for item, name in zip(items, _text_names(items), strict=True)]
@@ -240,6 +240,17 @@ def _annotated(document: Document, name: str, key: str) -> Iterator[str]:
             yield f"[{prefix}{unit.id} L{unit.first_line}-L{unit.last_line}]"
         yield document.lines(unit.first_line, unit.last_line)
         last_section = unit.section
+
+
+def _listed(context: object) -> list[str | Path | Document]:
+    items = list(cast("Sequence[object]", context)) if isinstance(context, list | tuple) else [context]
+    for item in items:
+        if not isinstance(item, str | Path | Document):
+            raise InputInvalid(
+                f"a document is given as {type(item).__name__}",
+                suggestion="Pass a text, a Path, a Document, or a list of these; Document.from_text takes bytes.",
+            )
+    return cast("list[str | Path | Document]", items)
 
 
 def _told_apart(names: Sequence[str]) -> tuple[str, ...]:

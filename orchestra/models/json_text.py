@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
+MOST_OBJECTS = 2_000  # the time that a repair takes grows with their square
+
 
 def parse_json(text: bytes | str) -> Any:
     """Parsed JSON. Lone surrogates and broken UTF-8 are let through. Raises ValueError on anything else."""
@@ -49,10 +51,20 @@ def mend_object(text: str) -> Mapping[str, Any] | None:
     try:
         parsed = parse_json(text)
     except ValueError:
-        import json_repair
-
-        parsed = json_repair.loads(text)
+        try:
+            parsed = repaired(text)
+        except (ValueError, RecursionError):
+            return None
     return parsed if isinstance(parsed, dict) else None
+
+
+def repaired(text: str) -> Any:
+    """What broken JSON was meant to be; "" when it was meant to be nothing. Raises ValueError beyond repair."""
+    if text.count("{") > MOST_OBJECTS:
+        raise ValueError(f"the JSON is broken, and holds more than {MOST_OBJECTS:,} objects")
+    import json_repair
+
+    return json_repair.loads(text)
 
 
 def without_lone_surrogates(text: str) -> str:

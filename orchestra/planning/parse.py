@@ -15,6 +15,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from orchestra.errors import PlanInvalid
+from orchestra.models.json_text import repaired
 from orchestra.planning.plan import SELF, Plan
 
 MOST_SUBTASKS = 12
@@ -105,10 +106,8 @@ def _decoded(text: str) -> Iterator[Any]:
 
 
 def _repaired(text: str) -> Any:
-    import json_repair
-
     fenced = [body for body in _FENCED.findall(text) if re.search(r"[\[{]", body)]
-    value = cast("Any", json_repair.loads(fenced[0] if fenced else text))
+    value = repaired(fenced[0] if fenced else text)
     if isinstance(value, list) and not _is_plan(cast("Any", value)):
         items = cast("list[Any]", value)
         return next((item for item in items if _is_plan(item)), items)

@@ -49,7 +49,12 @@ def _cited_answer(subtask: Subtask, documents: DocumentSet) -> tuple[str | None,
     answer = _without_citations(subtask.answer)
     pointers = subtask.context_pointers
     pointed = [lines for resolution in resolve_pointers(pointers, documents) for lines in resolution.ranges]
-    found = (locate(answer, documents, pointed) if pointed else None) or locate(answer, documents)
+    if pointed:
+        found = locate(answer, documents, pointed)
+        as_pointed = f"{answer} [{', '.join(map(str, [found] if found else pointed))}]"
+        if found is not None or _citations_hold(as_pointed, documents):
+            return as_pointed, ""
+    found = locate(answer, documents)
     if found is not None:
         return f"{answer} [{found}]", ""
     missing = unsupported(answer, "\n".join(document.text for document in documents))

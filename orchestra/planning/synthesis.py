@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
 from orchestra.errors import AnswerInvalid, InputInvalid
+from orchestra.models.json_text import repaired, without_lone_surrogates
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, Message, ModelReply, ModelRequest, Task
 from orchestra.planning.prompt_files import prompt
 
@@ -55,8 +57,12 @@ def json_schema(schema: AnswerSchema) -> dict[str, Any]:
     """The JSON schema of `answer_schema`. Raises `InputInvalid` for what is none."""
     import jsonschema
 
-    if isinstance(schema, type):
-        return schema.model_json_schema()
+    given = cast("object", schema)
+    if isinstance(given, type) and issubclass(given, BaseModel):
+        return given.model_json_schema()
+    if not isinstance(given, Mapping):
+        raise InputInvalid(f"answer_schema is {schema!r}", cause="it is a pydantic model or a JSON schema, as a dict")
+    schema = cast("Mapping[str, Any]", given)
     try:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
@@ -79,11 +85,27 @@ def answer_envelope(schema: AnswerSchema) -> dict[str, Any]:
 
 def read_answer(reply: ModelReply, schema: AnswerSchema) -> tuple[str, Any]:
     """The text and the validated data of a reply. Raises `AnswerInvalid`, with the reply in `details["raw"]`."""
-    value = reply.data if reply.data is not None else _parsed(reply.text)
+    value = _well_formed(reply.data if reply.data is not None else _parsed(reply.text))
     if not isinstance(value, dict) or "data" not in value:
         raise AnswerInvalid("the answer is no object with `answer` and `data`", cause="no such JSON", raw=reply.text)
     fields = cast("dict[str, Any]", value)
-    return str(fields.get("answer", "")), _validated(fields["data"], schema, reply.text)
+    return _as_text(fields.get("answer")), _validated(fields["data"], schema, reply.text)
+
+
+def _well_formed(value: Any) -> Any:
+    """JSON without lone surrogates; None for what is no JSON."""
+    try:
+        written = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    mended = without_lone_surrogates(written)
+    return value if mended is written else json.loads(mended)
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def answer_repair(request: ModelRequest, reply: ModelReply, error: AnswerInvalid) -> ModelRequest:
@@ -94,9 +116,12 @@ def answer_repair(request: ModelRequest, reply: ModelReply, error: AnswerInvalid
 
 
 def _parsed(text: str) -> Any:
-    import json_repair
-
-    return cast("Any", json_repair.loads(text)) if "{" in text else None
+    if "{" not in text:
+        return None
+    try:
+        return repaired(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _validated(value: Any, schema: AnswerSchema, raw: str) -> Any:

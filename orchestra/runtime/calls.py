@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from orchestra.document import count_tokens
 from orchestra.errors import ContextTooLong, ModelReplyInvalid
+from orchestra.models.json_text import without_lone_surrogates
 from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, Usage
 from orchestra.runtime.events import AnswerDelta
 from orchestra.runtime.node import Node
@@ -84,12 +86,34 @@ def _checked(reply: object, request: ModelRequest, model: Model) -> ModelReply:
             cause="`complete` must return a ModelReply",
             is_retryable=False,
         )
+    wrong = _what_is_wrong(reply)
+    if wrong:
+        raise ModelReplyInvalid(
+            f"{model_name(model)} returned a reply that cannot be used", cause=wrong, is_retryable=False
+        )
+    text = without_lone_surrogates(reply.text)
+    if text is not reply.text:
+        reply = replace(reply, text=text)
     if reply.stop_reason == "context_exceeded":
         raise ContextTooLong(f"{model_name(model)} ran out of its context window")
     if reply.usage.total_input_tokens or reply.usage.output_tokens:
         return reply
     counted = Usage(count_tokens(request.prompt), output_tokens=count_tokens(reply.text), is_estimated=True)
     return replace(reply, usage=counted)
+
+
+def _what_is_wrong(reply: ModelReply) -> str:
+    """Types that a model written by hand may have got wrong, and that would lose the run later on."""
+    text, usage = cast("object", reply.text), cast("object", reply.usage)
+    if not isinstance(text, str):
+        return f"its text is {type(text).__name__}, not str"
+    if not isinstance(usage, Usage):
+        return f"its usage is {type(usage).__name__}, not Usage"
+    for name in ("input_tokens", "cached_input_tokens", "cache_write_tokens", "output_tokens"):
+        tokens = cast("object", getattr(usage, name))
+        if not isinstance(tokens, int) or tokens < 0:
+            return f"usage.{name} is {tokens!r}, not a whole number of at least 0"
+    return ""
 
 
 def add(one: Usage, other: Usage) -> Usage:

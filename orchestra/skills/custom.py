@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, PositiveInt, StringConstraints, ValidationError
 
 from orchestra.errors import SkillInvalid
+from orchestra.models.json_text import without_lone_surrogates
 from orchestra.skills.skill import RESERVED_NAMES, Skill, fold_name
 
 MAX_DERIVED_LENGTH = 200
@@ -68,14 +69,16 @@ def _from_mapping(name: str, definition: Mapping[str, Any]) -> Skill:
         fields = CustomSkill.model_validate({str(key): value for key, value in definition.items()})
     except ValidationError as error:
         raise SkillInvalid(f"skill {name!r} is not valid", cause=_problems(error)) from error
-    return Skill(
-        name=name,
-        description=" ".join(fields.description.split()),
-        system_prompt=fields.system_prompt,
-        output_hint=" ".join(fields.output_hint.split()),
-        layer=fields.layer,
-        max_tokens=fields.max_tokens,
-        source="custom",
+    return _checked(
+        Skill(
+            name=name,
+            description=" ".join(fields.description.split()),
+            system_prompt=fields.system_prompt,
+            output_hint=" ".join(fields.output_hint.split()),
+            layer=fields.layer,
+            max_tokens=fields.max_tokens,
+            source="custom",
+        )
     )
 
 
@@ -96,4 +99,7 @@ def _checked(skill: Skill) -> Skill:
         raise SkillInvalid(f"skill {skill.name!r} has an empty prompt")
     if not skill.description.strip():
         raise SkillInvalid(f"skill {skill.name!r} has no description")
+    for text in (skill.system_prompt, skill.description, skill.output_hint):
+        if without_lone_surrogates(text) is not text:
+            raise SkillInvalid(f"skill {skill.name!r} is no text", cause="it holds a lone surrogate")
     return skill

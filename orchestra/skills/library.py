@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from orchestra.errors import SkillInvalid, SkillNotFound
 from orchestra.skills.skill import Diagnostic, Skill, fold_name
@@ -42,6 +42,10 @@ class SkillLibrary(Mapping[str, Skill]):
         """What a caller may pass: a library as it is, custom skills over the built-in ones, None for these alone."""
         if isinstance(skills, SkillLibrary):
             return skills
+        if skills is not None and not isinstance(cast("object", skills), Mapping):
+            raise SkillInvalid(
+                f"the skills are given as {type(skills).__name__}", cause="expected a dict by name, or a SkillLibrary"
+            )
         return cls.builtin().merged(skills) if skills else cls.builtin()
 
     @classmethod

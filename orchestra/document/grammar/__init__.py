@@ -18,6 +18,7 @@ from orchestra.document.marks import mark_spans
 
 __all__ = ["Date", "Facts", "Name", "Number", "Quote", "facts", "quantities"]
 
+_CODE = re.compile(r"`(?=[^`]*[^\W\d_])([^`\"\n]+)`")  # a span of code is a quote
 _URL = re.compile(r"\b(?:https?://|www\.)\S+")
 _LIST_MARKS = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+)?(?:\(?[0-9]{1,3}[.)]|\(?[a-z][.)])(?=[ \t])|(?<![\w$€£(])\([0-9]{1,2}\)(?=\s+[A-Za-z])",
