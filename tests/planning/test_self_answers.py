@@ -47,6 +47,21 @@ def test_an_answer_that_the_document_does_not_hold_goes_out(answer, reason):
     assert reason in reasons[0]
 
 
+def test_an_answer_spread_over_the_section_it_points_at_is_cited_there_not_where_a_few_of_its_words_stand_elsewhere():
+    levels = "\n\n".join(
+        f"Level {n}: {name}" for n, name in enumerate(["Router", "Decomposer", "Resolver", "Executor"])
+    )
+    documents = DocumentSet.of(
+        f"# Levels\n\n{levels}\n\n# Next Steps\n\nRouter, Decomposer, Resolver and Executor, levels 0, 1, 2 and 3.\n"
+    )
+    answer = "Level 0: Router; Level 1: Decomposer; Level 2: Resolver; Level 3: Executor"
+    plan, _ = parse_plan([{"task": "Which levels?", "skill": "self", "answer": answer, "sections": ["Levels"]}])
+
+    checked, _ = check_self_answers(plan, documents)
+
+    assert checked.subtasks[0].answer == f"{answer} [L1-L10]"
+
+
 def test_a_self_answer_without_an_answer_goes_out():
     subtask, reasons = check(None)
 

@@ -54,7 +54,7 @@ def facts(text: str) -> Facts:
     marks, list numbers, addresses, numbers that name a place ("Note 5", "page 12") and counts of the claim's own
     points ("two reasons").
     """
-    text = plain(text)
+    text = plain(_CODE.sub(r'"\1"', text))
     text = mask(text, mark_spans(text))
     quotes = tuple(find_quotes(text))
     noise = [match.span() for pattern in (_URL, _LIST_MARKS, _PLACES) for match in pattern.finditer(text)]
