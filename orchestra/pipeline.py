@@ -62,6 +62,8 @@ def orchestrate(
         timeout_s=timeout_s,
         max_attempts=max_attempts,
     )
+    if answer_schema is not None:
+        json_schema(answer_schema)
     models = (planner_model or model, model, synthesis_model or model)
     run = Run.prepare(context, task, skills, models, settings, on_event, cancellation)
     return run.drive(_story(run, plan, answer_schema))
@@ -69,8 +71,6 @@ def orchestrate(
 
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
-    if schema is not None:
-        json_schema(schema)
     run.start()
     try:
         plan = await run.plan() if given_plan is None else run.take_plan(given_plan)
@@ -127,7 +127,11 @@ def make_plan(
 
     async def story() -> Plan:
         run.start()
-        return run.check_self_answers(await run.plan())
+        try:
+            return run.check_self_answers(await run.plan())
+        except OrchestraError as error:
+            run.fail(error)
+            raise
 
     return run.drive(story())
 
@@ -148,6 +152,8 @@ def synthesize(
     """The last phase alone: findings to one answer, its citations judged against `context`."""
     if not findings:
         raise InputInvalid("there are no findings to join")
+    if answer_schema is not None:
+        json_schema(answer_schema)
     settings = Settings(
         synthesis_max_tokens=max_tokens, temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts
     )

@@ -93,6 +93,7 @@ class Run:
     stream: EventStream
     scheduler: Scheduler
     root: Node
+    cancellation: Cancellation | None = None
     notices: list[Notice] = field(default_factory=list)
     errors: list[OrchestraError] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -122,15 +123,29 @@ class Run:
         library = SkillLibrary.of(skills)
         stream = EventStream(on_event, run_id=uuid.uuid4().hex)
         scheduler = Scheduler(stream, max_workers=settings.max_workers)
-        if cancellation is not None:
-            cancellation.on_cancel(scheduler.cancel)
         task = task.encode("utf-8", "replace").decode()
         return cls(
-            documents, task, library, planner, worker, synthesizer, settings, stream, scheduler, Node("run", "run")
+            documents,
+            task,
+            library,
+            planner,
+            worker,
+            synthesizer,
+            settings,
+            stream,
+            scheduler,
+            Node("run", "run"),
+            cancellation,
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
-        return self.scheduler.run(story, self.root)
+        if self.cancellation is None:
+            return self.scheduler.run(story, self.root)
+        forget = self.cancellation.on_cancel(self.scheduler.cancel)
+        try:
+            return self.scheduler.run(story, self.root)
+        finally:
+            forget()
 
     # Start and end
 

@@ -602,3 +602,42 @@ def test_the_synthesis_alone_joins_and_cites():
     assert answer.text == "Miller & Stone LLP [1]."
     assert answer.citations[0].status == "verified"
     assert answer.usage.calls == 1
+
+
+def test_a_cancellation_that_serves_many_runs_keeps_none_of_them():
+    cancellation = Cancellation()
+    model = ScriptedModel(subtask="Costs rose [L9].")
+
+    orchestrate(REPORT, "Why?", model=model, plan=plan_of({"context_pointers": COSTS}), cancellation=cancellation)
+
+    assert cancellation._wakers == {}
+
+
+def test_planning_alone_says_that_it_failed():
+    events = []
+
+    with pytest.raises(ModelAuth):
+        make_plan(REPORT, "Why?", model=ScriptedModel(plan=ModelAuth("no key")), on_event=events.append)
+
+    assert isinstance(events[-1], RouteFailed)
+
+
+def test_a_schema_that_is_none_is_refused_before_anything_happens():
+    events = []
+
+    with pytest.raises(InputInvalid):
+        orchestrate(REPORT, "Why?", model=ScriptedModel(), answer_schema={"type": 5}, on_event=events.append)
+    with pytest.raises(InputInvalid):
+        synthesize(REPORT, "Why?", [Finding("1", "t", "x")], model=ScriptedModel(), answer_schema={"type": 5})
+
+    assert events == []
+
+
+def test_definitions_of_a_schema_stay_where_its_references_look():
+    schema = {"$ref": "#/definitions/Count", "definitions": {"Count": {"type": "integer"}}}
+    model = ScriptedModel(subtask="Costs rose [L9].", synthesis={"answer": "a", "data": 5})
+
+    result = orchestrate(REPORT, "?", model=model, plan=plan_of({"context_pointers": COSTS}), answer_schema=schema)
+
+    assert model.sent("synthesis")[0].schema["definitions"] == schema["definitions"]
+    assert result.data == 5

@@ -73,14 +73,14 @@ def json_schema(schema: AnswerSchema) -> dict[str, Any]:
 def answer_envelope(schema: AnswerSchema) -> dict[str, Any]:
     """`{"answer": text, "data": ...}`; definitions move to the top, where references look for them."""
     inner = json_schema(schema)
-    definitions = inner.pop("$defs", None)
+    definitions = {name: inner.pop(name) for name in ("$defs", "definitions") if name in inner}
     envelope: dict[str, Any] = {
         "type": "object",
         "properties": {"answer": {"type": "string"}, "data": inner},
         "required": ["answer", "data"],
         "additionalProperties": False,
     }
-    return envelope if definitions is None else {**envelope, "$defs": definitions}
+    return {**envelope, **definitions}
 
 
 def read_answer(reply: ModelReply, schema: AnswerSchema) -> tuple[str, Any]:
