@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestra.document.document import Document, DocumentSet
+from orchestra.document.outline import Section
 from orchestra.document.ranges import LineRange
 from orchestra.document.tokens import count_tokens
 
@@ -16,7 +17,7 @@ _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Neighbouring lines of one document. `section` is the innermost section at the first line."""
+    """Neighbouring lines of one document. `section` is the innermost section, or the part, at the first line."""
 
     key: str
     document: str
@@ -140,12 +141,20 @@ def _passage(lines: LineRange, documents: DocumentSet) -> Passage:
         key=lines.key,
         document=documents.name_of(lines.key),
         path=section.path,
-        section=section.id,
+        section=_id_at(lines.first, section, document),
         first_line=lines.first,
         last_line=lines.last,
         text=document.lines(lines.first, lines.last),
         pages=None if first_page is None or last_page is None else (first_page, last_page),
     )
+
+
+def _id_at(line: int, section: Section, document: Document) -> str:
+    """The section that holds a line, or the part that begins there within it."""
+    if line == section.first_line:
+        return section.id
+    parts = document.outline.parts(section.id)
+    return next((part.id for part in parts if part.first_line == line), section.id)
 
 
 def _rendered(passage: Passage, *, is_one_of_many: bool) -> str:

@@ -105,6 +105,16 @@ def test_a_section_that_is_no_part_of_the_one_before_stands_under_a_breadcrumb_o
     ]
 
 
+def test_a_part_asked_for_stands_under_its_own_id() -> None:
+    documents = DocumentSet.of("# Long\n\n" + "\n\n".join("Some words of text. " * 60 for _ in range(8)))
+    part = documents[0].outline.parts("s1")[1]
+
+    passage = cut([LineRange("", part.first_line, part.last_line)], documents).passages[0]
+
+    assert passage.section == part.id == "s1.2"
+    assert whole(documents).passages[0].section == "s1"
+
+
 def test_several_documents_are_told_apart() -> None:
     text = cut([LineRange("d2", 1, 3), LineRange("d1", 12, 14)], TWO).text
 
