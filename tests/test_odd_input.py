@@ -134,8 +134,9 @@ def test_a_plan_file_may_begin_with_a_byte_order_mark(tmp_path):
     assert result.status == "completed"
 
 
-def test_a_planner_that_sends_junk_without_end_is_refused_quickly():
-    model = ScriptedModel(plan='{"' * 400_000)
+@pytest.mark.parametrize("opening", ['{"', "[x "])
+def test_a_planner_that_sends_junk_without_end_is_refused_quickly(opening):
+    model = ScriptedModel(plan=opening * 300_000)
 
     with pytest.raises(PlanInvalid):
         orchestrate(REPORT, "What?", model=model)

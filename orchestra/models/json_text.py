@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-MOST_OBJECTS = 2_000  # the time that a repair takes grows with their square
+MOST_OPENINGS = 2_000  # the time that a repair takes grows with their square
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -60,8 +60,8 @@ def mend_object(text: str) -> Mapping[str, Any] | None:
 
 def repaired(text: str) -> Any:
     """What broken JSON was meant to be; "" when it was meant to be nothing. Raises ValueError beyond repair."""
-    if text.count("{") > MOST_OBJECTS:
-        raise ValueError(f"the JSON is broken, and holds more than {MOST_OBJECTS:,} objects")
+    if text.count("{") + text.count("[") > MOST_OPENINGS:
+        raise ValueError(f"the JSON is broken, and holds more than {MOST_OPENINGS:,} objects and lists")
     import json_repair
 
     return json_repair.loads(text)
