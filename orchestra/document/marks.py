@@ -19,7 +19,7 @@ _ITEM = re.compile(
     rf"(?:(?P<key>[^:\s]+):\s*|(?P<name>(?!{_SECTION}\b)[^:]*[^:\s]):?\s+)??(?P<section>{_SECTION})?\s*"
     rf"(?:(?<!\w){_LINE}(?P<first>\d{{1,9}})(?:{_DASH}{_LINE}?(?P<last>\d{{1,9}}))?)?"
 )
-_HEAD_LINES = re.compile(r"(?:\S+:)?L\d")
+_HEAD_LINES = re.compile(r"(?:\S+:)?L\d[\dL\s,;–-]*")
 _FOLLOWING = re.compile(rf"(?P<first>\d{{1,9}})(?:{_DASH}{_LINE}?(?P<last>\d{{1,9}}))?")
 
 
@@ -82,5 +82,5 @@ def _read(body: str) -> tuple[tuple[LineRange, ...], tuple[tuple[str, str], ...]
 def _read_breadcrumb(body: str) -> tuple[str, str]:
     """The document's key and the lines in a copy of a passage's head, "d2:s12 | Results | d2:L5-L9 | p. 3"."""
     crumbs = [crumb.strip() for crumb in body.split("|")]
-    lines = (crumb for crumb in crumbs[1:] if _HEAD_LINES.match(crumb))
+    lines = (crumb for crumb in crumbs[1:] if _HEAD_LINES.fullmatch(crumb))
     return crumbs[0].rpartition(":")[0], next(lines, crumbs[-1])

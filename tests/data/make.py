@@ -57,6 +57,8 @@ def draw_pages(canvas: Canvas) -> None:
         for gap, line in lines:
             height -= gap
             canvas.drawString(40, height, line.replace("\ufb01", "fi"))
+        if not lines:
+            canvas.drawImage(ImageReader(io.BytesIO(make_png())), 40, 40, 200, 200)
         canvas.showPage()
 
 

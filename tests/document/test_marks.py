@@ -35,6 +35,7 @@ from orchestra.document.sentences import blocks, sentences
         ("[d2:s12 L5]", ["d2:L5"]),
         ("[s12 | Results, and more > North | L5-L9]", ["L5-L9"]),
         ("[d2:s12 | Results | d2:L5-L9 | p. 3]", ["d2:L5-L9"]),
+        ("[d2:s12 | L1 of the fleet | L5]", ["d2:L5"]),
     ],
 )
 def test_a_mark_is_read_in_the_ways_that_models_write_it(mark: str, ranges: list[str]) -> None:
@@ -77,6 +78,9 @@ def test_no_brackets_are_too_odd(text: str) -> None:
         ("Sales rose in May [L1] and [L2].", ["Sales rose in May"]),
         ("[L1] Sales rose in May.", ["Sales rose in May."]),
         ("As the report says [L1], sales rose in May.", ["As the report says, sales rose in May."]),
+        ("Costs fell very sharply [L1], while sales rose in May.", ["Costs fell very sharply"]),
+        ("It fell [L1]. Sales rose in May [L2].", ["It fell", "Sales rose in May"]),
+        ("Sales rose in May. It fell. [L1] Costs fell in June.", ["It fell."]),
         ("Mr. Smith of Acme Inc. left in the U.S. in May [L1].", ["Mr. Smith of Acme Inc. left in the U.S. in May"]),
         ("It grew 3.5 percent. No. 5 closed early [L1].", ["No. 5 closed early"]),
         ("- **Sales** rose in May [L1]\n- Costs fell in June [L2]", ["Sales rose in May", "Costs fell in June"]),

@@ -14,10 +14,20 @@ from orchestra.document.decode import decode, normalise
 
 MEDIA_TYPE = "text/html"
 
-_DROPPED = re.findall(
-    r"\w+",
-    "script style noscript template nav svg math iframe object button input select textarea img picture video audio",
+_DROPPED = frozenset(
+    {"script", "style", "noscript", "template", "nav", "svg", "math", "iframe", "object", "button", "input", "select"}
+    | {"textarea", "img", "picture", "video", "audio"}
 )
+# For each tag: the open tags that it ends, up to the nearest of these containers.
+_ENDS = {
+    "td": ({"td", "th"}, {"table"}),
+    "th": ({"td", "th"}, {"table"}),
+    "tr": ({"td", "th", "tr"}, {"table"}),
+    "li": ({"li"}, {"ul", "ol"}),
+    "dt": ({"dt", "dd"}, {"dl"}),
+    "dd": ({"dt", "dd"}, {"dl"}),
+    "p": ({"p"}, {"td", "th", "li", "div", "section", "article", "blockquote", "body"}),
+}
 _DECLARED = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
 _DECLARED_WITHIN = 4096
 _XML_DECLARATION = re.compile(r"\s*<\?xml\b[^>]*>")
@@ -66,24 +76,39 @@ def _take_title(soup: Any) -> str:
 
 
 def _prune(soup: Any) -> None:
-    """Take out what is no text, and make what remains plain: superscripts, links, tables used for layout."""
-    for tag in soup.find_all(_DROPPED):
-        tag.decompose()
-    for tag in soup.find_all(_is_hidden):
-        if not tag.decomposed:
-            tag.decompose()
-    for tag in soup.find_all("a"):
+    """Take out what is no text, and make what remains plain: superscripts, links, tables."""
+    for tag in [tag for tag in soup.find_all(True) if tag.name in _DROPPED or _is_hidden(tag)]:
+        tag.extract()
+    # One walk for all names: on filings of many megabytes a search of the tree for each takes long.
+    by_name: dict[str, list[Any]] = {}
+    for tag in soup.find_all(True):
+        by_name.setdefault(tag.name, []).append(tag)
+        if tag.name in _ENDS:
+            _end_implied(tag)
+    for tag in by_name.get("a", ()):
         if not _KEPT_LINK.match(str(tag.get("href") or "")):
             tag.unwrap()
-    for tag in soup.find_all("sup"):
+    for tag in by_name.get("sup", ()):
         _mark_superscript(tag)
-    for table in soup.find_all("table"):
+    for table in by_name.get("table", ()):
         if table.find("table"):
             _make_blocks(table)
+        else:
+            _make_text(table)
+
+
+def _end_implied(tag: Any) -> None:
+    """Move a tag out of those that it ends by itself: HTML lets `</td>` and its like be left out."""
+    ended, container = _ENDS[tag.name]
+    while True:
+        around = next((parent for parent in tag.parents if parent.name in ended or parent.name in container), None)
+        if around is None or around.name in container:
+            return
+        around.insert_after(tag.extract())
 
 
 def _is_hidden(tag: Any) -> bool:
-    return tag.has_attr("hidden") or _HIDDEN.search(str(tag.get("style") or "")) is not None
+    return bool(tag.attrs) and ("hidden" in tag.attrs or _HIDDEN.search(str(tag.attrs.get("style", ""))) is not None)
 
 
 def _mark_superscript(tag: Any) -> None:
@@ -101,6 +126,13 @@ def _make_blocks(table: Any) -> None:
         tag.name = "div"
 
 
+def _make_text(table: Any) -> None:
+    """A table becomes its pipe table, so that its cells are walked no more."""
+    text = pipe_table(table)
+    table.clear()
+    table.append(text)
+
+
 @lru_cache(maxsize=1)
 def _converter(base: Any) -> Any:
     """markdownify's converter with our tables; made on demand because the library is optional."""
@@ -114,8 +146,7 @@ def _converter(base: Any) -> Any:
             autolinks = False
 
         def convert_table(self, el: Any, text: str, parent_tags: Any) -> str:
-            table = pipe_table(el)
-            return f"\n\n{table}\n\n" if table else "\n\n"
+            return f"\n\n{el.get_text()}\n\n"
 
     return Converter
 

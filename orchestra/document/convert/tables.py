@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 _MAX_SPAN = 100  # columns a cell may claim; pages exist that claim thousands
@@ -18,9 +17,17 @@ def pipe_table(table: Any) -> str:
     A currency sign in a cell of its own joins the number after it, a closing bracket or % the number before it.
     Columns that one cell spans become one where no row has two texts in them. Empty rows and columns are left out.
     """
-    own_rows = [row for row in table.find_all("tr") if row.find_parent("table") is table]
-    rows = [_join_signs(_cells(row)) for row in own_rows]
-    for span in sorted({span for row in own_rows for span in _spans(row)}, key=len):
+    rows: list[list[str]] = []
+    spans: set[range] = set()
+    for row in table.find_all("tr"):
+        cells: list[str] = []
+        for cell in row.find_all(["td", "th"], recursive=False):
+            text, width = _text(cell), _width(cell)
+            if width > 1 and text:
+                spans.add(range(len(cells), len(cells) + width))
+            cells += [text, *[""] * (width - 1)]
+        rows.append(_join_signs(cells))
+    for span in sorted(spans, key=lambda span: (len(span), span.start)):
         rows = _merge(rows, span)
     rows = _without_empty([row for row in rows if any(row)])
     caption = table.find("caption")
@@ -33,27 +40,9 @@ def pipe_table(table: Any) -> str:
     return head + "\n".join([lines[0], _line(["---"] * len(rows[0])), *lines[1:]])
 
 
-def _cells(row: Any) -> list[str]:
-    """The texts of a row, one a column: a cell that spans columns fills the first of them."""
-    cells: list[str] = []
-    for cell in row.find_all(["td", "th"], recursive=False):
-        cells += [_text(cell), *[""] * (_width(cell) - 1)]
-    return cells
-
-
 def _width(cell: Any) -> int:
     span = str(cell.get("colspan") or "1")
     return min(max(int(span), 1), _MAX_SPAN) if span.isdecimal() else 1
-
-
-def _spans(row: Any) -> Iterator[range]:
-    """The columns that one cell with a text covers, where they are several."""
-    start = 0
-    for cell in row.find_all(["td", "th"], recursive=False):
-        width = _width(cell)
-        if width > 1 and _text(cell):
-            yield range(start, start + width)
-        start += width
 
 
 def _merge(rows: list[list[str]], span: range) -> list[list[str]]:
