@@ -309,6 +309,9 @@ class ModelReply:
 class Model(Protocol):
     """Anything with this method can answer. Errors are `ModelError`s; anything else counts as a defect.
 
+    It is called from several threads, and should give up when `request.deadline` says so: the run goes on without
+    one that does not, but its thread, and Python's exit, wait for it.
+
     An object may also have `name: str` (how results and prices call it), and
     `context_window: int` (tokens; unknown when absent), and `notice: str`, a sentence about itself that stands
     with every answer that is joined without a synthesis of its own.

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
@@ -25,7 +25,7 @@ from orchestra.models.protocol import Deadline
 from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import FINAL, Node, Status
 from orchestra.runtime.retry import RetryPolicy
-from orchestra.runtime.workers import Workers, borrow, give_back
+from orchestra.runtime.workers import borrow, give_back
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
@@ -48,7 +48,6 @@ class _Call(_Effect):
     attempt: int = 0
     deadline: Deadline | None = None
     began: tuple[float, float] | None = None
-    future: Future[None] | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -86,18 +85,18 @@ class Job(Generic[T]):
 class Scheduler:
     """Runs one tree of jobs at a time. `pool` may be shared between schedulers; without one, each run makes its own."""
 
-    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: Executor | None = None) -> None:
+    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: ThreadPoolExecutor | None = None) -> None:
         self.stream = stream
         self._shared_pool = pool
         self._max_workers = max_workers
-        self._pool: Executor | None = pool
+        self._pool: ThreadPoolExecutor | None = pool
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._jobs: dict[Job[Any], None] = {}
-        self._under_way = 0
-        self._has_left_one_behind = False
+        self._under_way: set[tuple[_Call, int]] = set()
+        self._queued: deque[tuple[Job[Any], _Call]] = deque()
         self._is_cancelled = False
 
     # What a coroutine awaits
@@ -253,10 +252,19 @@ class Scheduler:
             return
         call.attempt += 1
         call.node.attempt = call.attempt
-        if self._pool is None:
-            self._pool = borrow(self._max_workers)
-        self._under_way += 1
-        call.future = self._pool.submit(self._work, job, call)
+        self._queued.append((job, call))
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Hand queued calls to the pool, as many as may be under way at a time."""
+        while self._queued and len(self._under_way) < self._max_workers:
+            job, call = self._queued.popleft()
+            if job.waiting_for is not call:
+                continue
+            if self._pool is None:
+                self._pool = borrow(self._max_workers)
+            self._under_way.add((call, call.attempt))
+            self._pool.submit(self._work, job, call)
 
     def _work(self, job: Job[Any], call: _Call) -> None:
         """On a worker: do the work, and hand the outcome to the run's thread."""
@@ -285,18 +293,21 @@ class Scheduler:
             call = job.waiting_for
             if isinstance(call, _Call) and call.deadline is not None and call.deadline.is_overdue(GRACE_S):
                 call.deadline.cancel()
-                self._leave_worker_behind()
+                self._leave_behind(call)
                 self._started(job, call)
                 self._resume(job, call, None, NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s"))
 
-    def _leave_worker_behind(self) -> None:
-        """What is still in the queue must not wait for a worker that may never come back."""
-        self._has_left_one_behind = True
-        if isinstance(self._pool, Workers):
-            self._pool.leave_one_behind()
+    def _leave_behind(self, call: _Call) -> None:
+        """Its worker may never come back, so what is queued, and what comes later, gets fresh ones."""
+        self._under_way.discard((call, call.attempt))
+        if self._pool is not None and self._pool is not self._shared_pool:
+            self._pool.shutdown(wait=False)
+            self._pool = None
+        self._dispatch()
 
     def _ended(self, job: Job[Any], call: _Call, attempt: int, value: Any, error: BaseException | None) -> None:
-        self._under_way -= 1
+        self._under_way.discard((call, attempt))
+        self._dispatch()
         if job.waiting_for is not call or call.attempt != attempt:
             return
         self._started(job, call)
@@ -327,11 +338,8 @@ class Scheduler:
         self._is_cancelled = True
         for job in list(self._jobs):
             effect = job.waiting_for
-            if isinstance(effect, _Call):
-                if effect.future is not None and effect.future.cancel():
-                    self._under_way -= 1
-                if effect.deadline is not None:
-                    effect.deadline.cancel()
+            if isinstance(effect, _Call) and effect.deadline is not None:
+                effect.deadline.cancel()
             if isinstance(effect, _Call | _Sleep) or job.unfinished_dependencies:
                 job.waiting_for = None
                 self._ready.append((job, None, RunCancelled("the run was cancelled")))
@@ -344,7 +352,7 @@ class Scheduler:
             job.coroutine.close()
         self._jobs.clear()
         if self._pool is not None and self._pool is not self._shared_pool:
-            give_back(self._pool, self._max_workers, is_busy=self._under_way > 0 or self._has_left_one_behind)
+            give_back(self._pool, self._max_workers, is_busy=bool(self._under_way))
 
     def _announce(self, node: Node) -> None:
         if self.stream.is_heard:

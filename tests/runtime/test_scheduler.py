@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -344,6 +342,33 @@ def test_runs_at_the_same_time_do_not_share_workers():
         assert list(pool.map(one_run, range(2))) == [True, True]
 
 
+def test_no_more_calls_are_under_way_than_there_are_workers_also_when_one_was_left_behind():
+    release, two_are_here, now, most = threading.Event(), threading.Barrier(2, timeout=5), [], []
+    scheduler, root = Scheduler(EventStream(), max_workers=2), Node("run", "run")
+
+    def count(deadline, attempt):
+        now.append(1)
+        most.append(len(now))
+        two_are_here.wait()
+        now.pop()
+
+    async def leaf(node, function, timeout_s):
+        return await scheduler.call(function, node=node, timeout_s=timeout_s)
+
+    async def story():
+        nodes = [root.child(str(number), "subtask") for number in range(9)]
+        stuck = scheduler.spawn(leaf(nodes[0], lambda deadline, attempt: release.wait(10), 0.01), nodes[0])
+        others = [scheduler.spawn(leaf(node, count, 5), node) for node in nodes[1:]]
+        await scheduler.join([stuck, *others])
+        return [job.error for job in others]
+
+    errors = scheduler.run(story(), root)
+    release.set()
+
+    assert errors == [None] * 8
+    assert max(most) == 2
+
+
 def test_a_worker_that_is_still_busy_is_not_handed_on():
     release = threading.Event()
 
@@ -383,26 +408,3 @@ def test_what_is_queued_behind_a_call_that_never_ends_still_runs():
     release.set()
 
     assert was_released is False
-
-
-def test_a_process_ends_although_a_call_was_left_behind():
-    program = """
-import threading
-from orchestra.runtime.events import EventStream
-from orchestra.runtime.node import Node
-from orchestra.runtime.scheduler import Scheduler
-
-scheduler, root = Scheduler(EventStream()), Node("run", "run")
-
-async def story():
-    await scheduler.call(lambda deadline, attempt: threading.Event().wait(), node=root, timeout_s=0.01)
-
-try:
-    scheduler.run(story(), root)
-except Exception as error:
-    print(error.code)
-"""
-
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
-
-    assert (ended.stdout, ended.stderr, ended.returncode) == ("TIMEOUT\n", "", 0)
