@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from orchestra.document import cite, count_tokens
+from orchestra.document import Citation, cite, count_tokens
 from orchestra.errors import RunCancelled
 from orchestra.models.protocol import Finding, Model
 from orchestra.planning.assemble import Assignment, fingerprint
@@ -33,7 +33,7 @@ def report(
     run: Run, plan: Plan, assignments: Sequence[Assignment], findings: Sequence[Finding], draft: Draft
 ) -> Result:
     """The result of a run, and the event that ends it."""
-    answer, citations = cite(draft.text, run.documents)
+    answer, citations = _cited(run, draft.text)
     subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in plan.subtasks]
     usage = RunUsage(
         plan=_usage(run, "plan", run.planner),
@@ -62,6 +62,16 @@ def report(
         run_id=run.stream.run_id,
         duration_ms=duration_ms,
     )
+
+
+def _cited(run: Run, text: str) -> tuple[str, tuple[Citation, ...]]:
+    """The text with its citations judged. A defect in the judging must not cost the answer."""
+    try:
+        return cite(text, run.documents)
+    except Exception as error:
+        log.warning("the citations could not be judged", exc_info=True)
+        run.warn("CITATIONS_UNJUDGED", f"the citations could not be judged: {type(error).__name__}")
+        return text, ()
 
 
 def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:

@@ -11,7 +11,18 @@ import pytest
 from models_for_tests import ScriptedModel, at, plan_of
 from pydantic import BaseModel
 
-from orchestra import Cancellation, Document, Finding, Result, make_plan, orchestrate, orchestrate_async, synthesize
+from orchestra import (
+    Cancellation,
+    Document,
+    Finding,
+    Result,
+    Skill,
+    SkillLibrary,
+    make_plan,
+    orchestrate,
+    orchestrate_async,
+    synthesize,
+)
 from orchestra.errors import (
     ContextTooLong,
     DocumentUnreadable,
@@ -266,6 +277,29 @@ def test_custom_skills_are_in_the_catalogue_and_their_prompt_is_sent():
 
     assert "- legal-risk: Finds legal exposure." in model.sent("plan")[0].prompt
     assert "Name each exposure." in model.sent("subtask")[0].prompt
+
+
+def test_a_library_of_one_s_own_stands_over_the_built_in_skills():
+    model = ScriptedModel(plan=plan_of({"skill": "critique", "context_pointers": COSTS}), subtask="x [L9]")
+    own = SkillLibrary([Skill("legal-risk", "Finds exposure.", "Name each exposure.")])
+
+    result = orchestrate(REPORT, "What risks?", own, model)
+
+    assert result.subtasks[0].skill == "critique"
+    assert "- legal-risk: Finds exposure." in model.sent("plan")[0].prompt
+
+
+def test_a_defect_in_judging_citations_does_not_cost_the_answer(monkeypatch):
+    def broken(text, documents):
+        raise RuntimeError("defect")
+
+    monkeypatch.setattr("orchestra.reporting.cite", broken)
+    model = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask="Steel [L9].")
+
+    result = orchestrate(REPORT, "Why?", model=model)
+
+    assert result.answer == "Steel [L9]."
+    assert "CITATIONS_UNJUDGED" in codes(result)
 
 
 def test_documents_are_told_apart_in_ids_and_citations():

@@ -39,14 +39,15 @@ class SkillLibrary(Mapping[str, Skill]):
 
     @classmethod
     def of(cls, skills: SkillLibrary | Mapping[str, str | Mapping[str, Any] | Skill] | None) -> SkillLibrary:
-        """What a caller may pass: a library as it is, custom skills over the built-in ones, None for these alone."""
-        if isinstance(skills, SkillLibrary):
+        """What a caller may pass, merged over the built-in skills: custom ones, a library, or None."""
+        builtin = cls.builtin()
+        if isinstance(skills, SkillLibrary) and skills.keys() >= builtin.keys():
             return skills
         if skills is not None and not isinstance(cast("object", skills), Mapping):
             raise SkillInvalid(
                 f"the skills are given as {type(skills).__name__}", cause="expected a dict by name, or a SkillLibrary"
             )
-        return cls.builtin().merged(skills) if skills else cls.builtin()
+        return builtin.merged(skills) if skills else builtin
 
     @classmethod
     def from_path(cls, *folders: str | Path) -> SkillLibrary:

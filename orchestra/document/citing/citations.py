@@ -15,6 +15,8 @@ from orchestra.document.grammar import facts
 from orchestra.document.grammar.periods import declared_scales
 from orchestra.document.marks import parse_citations
 
+MAX_CLAIMS = 500  # of one text; what goes beyond is no answer that a person reads
+_SURPLUS = Judgement.doubtful(f"only the first {MAX_CLAIMS} claims of a text are judged")
 MAX_JUDGED_LINES = 1000  # a mark over more lines points at nothing in particular
 
 
@@ -50,9 +52,10 @@ def cite(text: str, documents: DocumentSet) -> tuple[str, tuple[Citation, ...]]:
     told: dict[int, list[str]] = {}
     pieces: list[str] = []
     position = 0
-    for claim in claims(text, parse_citations(text)):
+    for count, claim in enumerate(claims(text, parse_citations(text))):
         targets = [list(targets_of(mark, documents)) for mark in claim.marks]
-        judgement = _judge(claim, [target for group in targets for target in group])
+        cited = [target for group in targets for target in group]
+        judgement = _judge(claim, cited) if count < MAX_CLAIMS else _SURPLUS
         for mark, group in zip(claim.marks, targets, strict=True):
             shown: list[str] = []
             for target in group:
