@@ -28,6 +28,8 @@ from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import RouteCompleted, RouteFailed
 from orchestra.runtime.node import Node, Status
 
+log = logging.getLogger("orchestra")
+
 
 def report(
     run: Run, plan: Plan, assignments: Sequence[Assignment], findings: Sequence[Finding], draft: Draft
