@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestra.document import Citation, Document, DocumentSet, LineRange, cite, locate
+from orchestra.document import Citation, Document, DocumentSet, LineRange, cite, facts, locate
+from orchestra.document.citing.quoting import best_quote
 
 DATA = Path(__file__).parent.parent / "data"
 TEXT = """# Harbour plc, annual report
@@ -114,6 +115,43 @@ def test_a_rows_years_and_scale_may_stand_in_the_head_of_a_plain_table_above() -
     assert (right.status, wrong.status) == ("verified", "unverified")
 
 
+def test_a_number_that_prose_states_too_is_not_doubted_for_its_column() -> None:
+    document = Document.from_text(
+        "| | 2024 | 2023 |\n|-|-|-|\n| Sales | 12 | 10 |\nIt had been 10 in 2024.", name="a.md"
+    )
+
+    assert only("Sales were 10 in 2024 [L3-L4].", document.alone).status == "verified"
+
+
+def test_a_row_of_other_width_than_its_head_tells_no_year() -> None:
+    document = Document.from_text("(in millions) 2024 2023\nSales 12 10 20\n", name="a.txt")
+
+    assert only("Sales were 10 in 2024 [L2].", document.alone).status == "verified"
+
+
+def test_the_head_of_a_pipe_table_reaches_its_scale_and_all_its_rows() -> None:
+    rows = "".join(f"| Item | {number}00 | {number}70 |\n" for number in range(11, 30))
+    document = Document.from_text(f"*In millions*\n\n| | 2024 | 2023 |\n|-|-|-|\n{rows}", name="a.md")
+
+    last = document.line_count
+    assert only(f"The item was $2.9 billion in 2024 [L{last}].", document.alone).status == "verified"
+    assert only(f"The item was $2.9 billion in 2023 [L{last}].", document.alone).status == "unverified"
+    assert only(f"The item was $2.9 million in 2024 [L{last}].", document.alone).status == "unverified"
+
+
+def test_the_quote_is_the_line_that_holds_most_of_the_claim() -> None:
+    assert only("Profit was 300 in 2024, revenue 1,200 [L9-L13].").quote == "| Revenue | 1,200 | 1,000 |"
+    assert only("Costs declined in the south [L12-L14].").quote.startswith("Costs were stable")
+
+
+def test_a_capital_that_a_word_has_from_its_place_makes_no_name() -> None:
+    documents = Document.from_text("Sales were 5.1 here.\nThe pricing discipline of our buyers is well known.").alone
+
+    assert only("Pricing Discipline: sales were 5.1 [L1].", documents).status == "verified"
+    assert only("Northern Discipline: sales were 5.1 [L1].", documents).status == "unverified"
+    assert only("Sales under Pricing Discipline were 5.1 [L1].", documents).status == "unverified"
+
+
 def test_names_may_stand_in_the_titles_above_but_numbers_may_not() -> None:
     documents = Document.from_text("# Northport 77\n\nSales were 5.1 here.\n").alone
 
@@ -197,6 +235,14 @@ def test_a_text_without_marks_stays_as_it_is() -> None:
     assert cite("No marks [1] here.", REPORT) == ("No marks [1] here.", ())
 
 
+@given(st.lists(st.sampled_from(["word", "sales", "5,123", "a" * 90, "", "\n"]), min_size=1, max_size=80).map(" ".join))
+def test_a_quote_is_a_stretch_of_one_line_of_at_most_200_characters(lines: str) -> None:
+    quote = best_quote(facts("Sales were 5,123 here."), lines)
+
+    assert len(quote.strip("…")) <= 200
+    assert any(quote.strip("…").strip() in line for line in lines.split("\n"))
+
+
 @given(st.lists(st.sampled_from(["[L3]", "[L9-L11]", "[d7:L1]", "[s1]", "sales", "300", ".", "\n", "|", "- ", "2024"])))
 def test_every_mark_becomes_numbers_that_count_from_one(pieces: list[str]) -> None:
     text, citations = cite(" ".join(pieces), REPORT)
@@ -214,6 +260,11 @@ def test_every_mark_becomes_numbers_that_count_from_one(pieces: list[str]) -> No
         ("Jane Smith leads Harbour plc.", "L3"),
         ("Profit was 300 and expenses 900.", "L10-L11"),
         ("Costs declined in the south.", "L14"),
+        ("Revenue was about $1.2 billion.", "L9"),
+        ("It has 3 terminals.", "L3"),
+        ("Jane Smith.", "L3"),
+        ('She said "we grew well".', "L13"),
+        ("The board met in March 2024.", "L13"),
     ],
 )
 def test_the_smallest_lines_that_hold_a_claim_are_found(claim: str, found: str) -> None:
@@ -226,6 +277,19 @@ def test_the_smallest_lines_that_hold_a_claim_are_found(claim: str, found: str) 
 )
 def test_what_no_lines_hold_is_not_found(claim: str) -> None:
     assert locate(claim, REPORT) is None
+
+
+def test_a_claim_may_spread_over_five_lines_but_not_over_six() -> None:
+    documents = Document.from_text("North 311\n\n\n\nSouth 422\nEast 533\n").alone
+
+    assert str(locate("North has 311, South 422.", documents)) == "L1-L5"
+    assert locate("North has 311, East 533.", documents) is None
+
+
+def test_the_line_that_shares_most_words_wins_then_the_first() -> None:
+    documents = Document.from_text("Costs 311\nSales 311\nSales 311\n").alone
+
+    assert str(locate("Sales were 311.", documents)) == "L2"
 
 
 def test_the_search_stays_within_the_ranges_it_is_given() -> None:

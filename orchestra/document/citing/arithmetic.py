@@ -136,8 +136,8 @@ def _may_combine(a: _Operand, b: _Operand) -> bool:
     """Along a line or a column, or both named by the claim; of one kind, and both with a written scale or neither."""
     is_near = a.row == b.row or a.column == b.column or (a.is_stated and b.is_stated)
     has_one_scale = (a.number.scale is None) == (b.number.scale is None) or not a.value or not b.value
-    units = {a.number.unit, b.number.unit} - {""}
-    return is_near and has_one_scale and len(units) <= 1
+    has_one_unit = a.number.unit == b.number.unit or any(not one.unit and one.is_open for one in (a.number, b.number))
+    return is_near and has_one_scale and has_one_unit
 
 
 def _term_groups(operands: Sequence[_Operand]) -> Iterator[tuple[_Operand, ...]]:

@@ -15,8 +15,8 @@ from orchestra.errors import DocumentUnreadable
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
-# Mammoth builds a tree of the XML, some thirty times its size; a book of 1,000 pages has about 10 MB.
-MAX_XML_BYTES = 64 * 2**20
+# Mammoth builds a tree of the XML, some twenty times its size; a book of 1,000 pages has about 10 MB.
+MAX_XML_BYTES = 32 * 2**20
 
 _ENCRYPTED_FLAG = 1
 _STYLES = """
