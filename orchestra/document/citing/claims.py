@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
 from orchestra.document.citing.wording import stems
 from orchestra.document.grammar import facts
@@ -16,6 +18,8 @@ _BULLET = re.compile(r"^(?:[-*+•>]\s+|#{1,6}\s+|\(?\d{1,3}[.)]\s+)+")
 _SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 _FEW_WORDS = 3
 _BETWEEN = " \t\n|.,;:!?)*_\"'”’"
+_start_of = attrgetter("start")
+_first_of, _last_of = itemgetter(0), itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def claims(text: str, marks: Sequence[Mark]) -> Iterator[Claim]:
     """
     unmarked = mask(text, [(mark.start, mark.end) for mark in marks])
     for first, last in _with_words(unmarked):
-        inside = [mark for mark in marks if first <= mark.start < last]
+        inside = marks[bisect_left(marks, first, key=_start_of) : bisect_left(marks, last, key=_start_of)]
         if inside:
             yield from _of_block(unmarked, first, last, inside)
 
@@ -89,22 +93,28 @@ def _is_thin(words: str) -> bool:
 
 def _sentence_start(text: str, spans: Sequence[Span], mark: int) -> int:
     """The start of the sentence that a mark stands in, or, where it leads that one, of the sentence before."""
-    starts = [start for start, _ in spans if start <= mark] or [spans[0][0]]
-    return starts[-1] if _is_inside(text, spans, mark) else starts[-2:][0]
+    at = _sentence_at(spans, mark)
+    return spans[at if _is_inside(text, spans, mark) else max(at - 1, 0)][0]
 
 
 def _is_inside(text: str, spans: Sequence[Span], mark: int) -> bool:
     """Whether words of its own sentence stand before a mark."""
-    start = max((start for start, _ in spans if start <= mark), default=mark)
-    return bool(text[start:mark].strip(" \0\n"))
+    return bool(text[spans[_sentence_at(spans, mark)][0] : mark].strip(" \0\n"))
+
+
+def _sentence_at(spans: Sequence[Span], position: int) -> int:
+    """The index of the last sentence that begins at or before a position; 0 if none does."""
+    return max(bisect_right(spans, position, key=_first_of) - 1, 0)
 
 
 def _sentence_end(spans: Sequence[Span], position: int) -> int:
-    return next((end for _, end in spans if end > position), spans[-1][1])
+    at = bisect_right(spans, position, key=_last_of)
+    return spans[min(at, len(spans) - 1)][1]
 
 
 def _next_mark(marks: Sequence[Mark], position: int, last: int) -> int:
-    return next((mark.start for mark in marks if mark.start >= position), last)
+    at = bisect_left(marks, position, key=_start_of)
+    return marks[at].start if at < len(marks) else last
 
 
 def _clean(words: str) -> str:
