@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 Schema = dict[str, Any]
@@ -30,8 +31,13 @@ def closed_schema(schema: Mapping[str, Any], *, is_all_required: bool = False) -
     OpenAI's strict mode asks. None when that cannot be done: maps with free keys, several `allOf` parts,
     values of any type, or a root that is no object.
     """
+    return _closed_schema(json.dumps(schema), is_all_required)
+
+
+@lru_cache(maxsize=64)  # a process asks for a few schemas, many times
+def _closed_schema(written: str, is_all_required: bool) -> Schema | None:
     try:
-        closed = _closed(schema, is_all_required)
+        closed = _closed(json.loads(written), is_all_required)
     except Inexpressible:
         return None
     return closed if "properties" in closed or "$ref" in closed else None

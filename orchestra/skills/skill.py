@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 RESERVED_NAMES = frozenset({"self"})  # in a plan, `self` says that the planner answered
@@ -37,6 +38,7 @@ class Diagnostic(NamedTuple):
     message: str
 
 
+@lru_cache(maxsize=1024)
 def fold_name(name: str) -> str:
     """Lower case, with runs of blanks, `_` and `-` as one `-`, and nothing that a terminal would obey.
 
