@@ -27,6 +27,11 @@ The harbour has three terminals and 412 employees. Jane Smith is the chief execu
 Revenue rose 20% in 2024. On March 3, 2024 the board met. "We grew well," she said.
 Costs were stable in the north but declined in the south.
 """
+FRAGMENTS = [
+    "Revenue", "rose", "fell", "by", "5.2%", "(1,577)", "$1.2 billion", "-3", "in", "March 3, 2024", "“some words”",
+    "not", "Jane Smith", "Q3 2024", "the", "and", "12-month", "to", "about", "10-K", "FY18", "SEC", "loss", "2018",
+    "(in millions) 2024 2023", "12 10",
+]  # fmt: skip
 REPORT = Document.from_text(TEXT, name="harbour.md").alone
 PAIR = DocumentSet.of(
     [Document.from_text("# One\n\nSales 5.", name="one.md"), Document.from_text("Sales 7.", name="two.md")]
@@ -127,6 +132,14 @@ def test_a_row_of_other_width_than_its_head_tells_no_year() -> None:
     document = Document.from_text("(in millions) 2024 2023\nSales 12 10 20\n", name="a.txt")
 
     assert only("Sales were 10 in 2024 [L2].", document.alone).status == "verified"
+
+
+def test_a_year_in_a_rows_own_label_is_no_columns_year() -> None:
+    document = Document.from_text("(in millions) 2018 2017\nNotes due 2025 1,000 900\n", name="a.txt")
+
+    assert only("Notes due 2025 were $1,000 million [L2].", document.alone).status == "verified"
+    assert only("Notes due 2025 were $900 million in 2017 [L2].", document.alone).status == "verified"
+    assert only("Notes due 2025 were $900 million in 2018 [L2].", document.alone).status == "unverified"
 
 
 def test_the_head_of_a_pipe_table_reaches_its_scale_and_all_its_rows() -> None:
@@ -233,6 +246,16 @@ def test_a_long_line_is_quoted_around_the_fact() -> None:
 
 def test_a_text_without_marks_stays_as_it_is() -> None:
     assert cite("No marks [1] here.", REPORT) == ("No marks [1] here.", ())
+
+
+@given(st.lists(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=8).map(" ".join), min_size=1, max_size=6))
+def test_a_line_copied_out_of_the_document_is_verified(lines: list[str]) -> None:
+    documents = Document.from_text("\n".join(lines)).alone
+    answer = "\n".join(f"- {line} [L{number}]" for number, line in enumerate(lines, start=1))
+
+    _, citations = cite(answer, documents)
+
+    assert {citation.status for citation in citations} == {"verified"}
 
 
 @given(st.lists(st.sampled_from(["word", "sales", "5,123", "a" * 90, "", "\n"]), min_size=1, max_size=80).map(" ".join))

@@ -75,6 +75,10 @@ def test_a_scan_says_that_text_recognition_is_needed() -> None:
         convert(read("scan.pdf"), "scan.pdf")
 
 
+def test_a_pdf_may_begin_with_other_bytes() -> None:
+    assert convert(b"junk\n" + read("report.pdf"), "report.pdf").media_type == "application/pdf"
+
+
 def test_a_cut_pdf_says_that_it_is_damaged() -> None:
     with pytest.raises(DocumentUnreadable, match="damaged PDF"):
         convert(b"%PDF-1.7\nno more", "cut.pdf")
@@ -144,6 +148,7 @@ def test_html_is_decoded_as_browsers_do(markup: bytes, text: str, warnings: tupl
         (b"a,b\n1,2\n", "table.csv", "text/plain"),
         (b"BM is how this note begins", "note.txt", "text/plain"),
         (b"<p>fragment", "page.htm", "text/html"),
+        (b"A file of this kind begins with %PDF-1.7.", "notes.txt", "text/plain"),
         (b"<p>not a page", "notes.md", "text/markdown"),
         (b"\xef\xbb\xbf \n<!-- made by hand -->\n<!DOCTYPE HTML><title>T</title><p>text", "page", "text/html"),
     ],

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from orchestra.document.document import Document
-from orchestra.document.grammar import Facts, Number, quantities
+from orchestra.document.grammar import Date, Facts, Number, quantities
 from orchestra.document.grammar.agreement import numbers_agree
 from orchestra.document.grammar.periods import declared_scales
 from orchestra.document.grammar.text import plain
@@ -56,37 +56,45 @@ def other_year(
     """Why a number belongs to another year than the claim names; "" when nothing says so.
 
     It does when every line of these places (document, first, last) that holds it is a row whose head tells the
-    years of its columns, and the number stands under none that the claim names.
+    years of its columns, and the number stands under none that the claim names. A year that the row itself names,
+    as in "Notes due 2025", is no column's.
     """
-    years = frozenset(int(number.value) for number in claimed.numbers if number.is_year)
-    years = years.union(*(date.years for date in claimed.dates))
+    named = _years(claimed.numbers, claimed.dates)
     lines = [(document, line) for document, first, last in places for line in range(first, last + 1)]
-    for number in claimed.numbers if years else ():
+    for number in claimed.numbers if named else ():
         if number.is_year or number.unit in ("quarter", "half"):
             continue
-        held = [_years_of(document, line, number, claimed.text, scales) for document, line in lines]
-        told = [columns for columns in held if columns is None or columns]
-        found = frozenset[int]().union(*(columns or () for columns in told))
-        if found and None not in told and not found & years:
-            return f"{number.text} stands under {', '.join(map(str, sorted(found)))} in the table"
+        others: set[int] = set()
+        for document, line in lines:
+            dates, numbers = quantities(plain(document.line(line)))
+            if not any(numbers_agree(number, claimed.text, other, frozenset(), scales) for other in numbers):
+                continue
+            asked = named - _years(numbers, dates)
+            columns = _years_over(document, line, number, claimed.text, scales)
+            if not asked or not columns or columns & asked:
+                break
+            others |= columns
+        else:
+            if others:
+                return f"{number.text} stands under {', '.join(map(str, sorted(others)))} in the table"
     return ""
 
 
-def _years_of(
-    document: Document, line: int, number: Number, claim: str, scales: frozenset[int]
-) -> frozenset[int] | None:
-    """The years of the columns in which a line holds a number: none when it does not, None when no head tells.
+def _years(numbers: Iterable[Number], dates: Iterable[Date]) -> frozenset[int]:
+    bare = frozenset(int(number.value) for number in numbers if number.is_year)
+    return bare.union(*(date.years for date in dates))
+
+
+def _years_over(document: Document, line: int, number: Number, claim: str, scales: frozenset[int]) -> frozenset[int]:
+    """The years of the columns in which a row holds a number; none where its head does not tell.
 
     The head tells when it names exactly as many years as the row has numbers.
     """
-    text = plain(document.line(line))
-    if not any(numbers_agree(number, claim, other, frozenset(), scales) for other in quantities(text)[1]):
-        return frozenset()
-    row = cells(text)
+    row = cells(plain(document.line(line)))
     heads = (years_in(document.line(above)) for above in head_of(document, line, line))
     years = next((years for years in heads if years), ())
-    if not years or len(row) != len(years):
-        return None
+    if len(row) != len(years):
+        return frozenset()
     agreeing = (numbers_agree(number, claim, cell, frozenset(), scales) for cell in row)
     return frozenset(year for year, agrees in zip(years, agreeing, strict=True) if agrees)
 

@@ -64,7 +64,8 @@ def kind_of(data: bytes, name: str) -> Kind:
     head = data[:_HEAD_BYTES]
     if not head.strip(b"\0 \t\r\n\f\v\xef\xbb\xbf"):
         _refuse_blank(data, name)
-    if b"%PDF-" in head[:_PDF_WITHIN]:
+    suffix = PurePath(name).suffix.lower()
+    if head.lstrip().startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head[:_PDF_WITHIN]):
         return "pdf"
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _kind_of_zip(data, name)
@@ -73,7 +74,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     for prefix, what, suggestion in _OTHER_KINDS:
         if head.startswith(prefix) and (prefix not in _PRINTABLE_PREFIXES or b"\0" in head):
             raise DocumentUnreadable(f"{name} is {what}", cause="its first bytes say so", suggestion=suggestion)
-    return "html" if _is_html(head, name) else "plain"
+    return "html" if _is_html(head, suffix) else "plain"
 
 
 def _refuse_blank(data: bytes, name: str) -> None:
@@ -114,9 +115,9 @@ def _legacy_office(data: bytes, name: str) -> DocumentUnreadable:
     )
 
 
-def _is_html(head: bytes, name: str) -> bool:
+def _is_html(head: bytes, suffix: str) -> bool:
     encoding = "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8"
     text = head.decode(encoding, "replace").removeprefix("\ufeff")
     if _HTML_OPENING.match(text):
         return True
-    return PurePath(name).suffix.lower() in _HTML_SUFFIXES and _ANY_TAG.search(text) is not None
+    return suffix in _HTML_SUFFIXES and _ANY_TAG.search(text) is not None
