@@ -140,7 +140,7 @@ def _parse_yaml(text: str, path: Path) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     depth = 0
     for event in yaml.parse(text, Loader=loader):
-        line = event.start_mark.line + 2
+        line = (event.start_mark.line if event.start_mark else 0) + 2
         if isinstance(event, yaml.AliasEvent):
             raise _invalid(path, line, "uses a YAML alias", "aliases are refused: they can grow without bound")
         if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) not in (None, "!"):
