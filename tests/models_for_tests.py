@@ -61,3 +61,24 @@ def plan_of(*subtasks: Mapping[str, Any], reasoning: str = "because") -> dict[st
 
 def at(*sections: str) -> dict[str, Any]:
     return {"sections": list(sections), "line_ranges": []}
+
+
+REPORT = """# Report
+
+## Revenue
+
+Revenue was $40 million in 2025, against $32 million in 2024.
+
+## Costs
+
+Costs rose because steel became dearer.
+
+## Auditor
+
+Miller & Stone LLP audits the company.
+"""
+REVENUE, COSTS, AUDITOR = at("Revenue"), at("Costs"), at("Auditor")
+
+
+def codes(result):
+    return [notice.code for notice in result.warnings]
