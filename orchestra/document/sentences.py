@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 Span = tuple[int, int]
 
-_END = re.compile(r"[.!?]+[\"'”’)\]*_]*(?=\s+)")
+_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]*_]*(?=\s+)")
 _GOES_ON = re.compile(r"\s+(?:[a-z]|$)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"“])(?:(?:[A-Za-z]\.)*[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Corp|Co|Ltd|No|Nos|vs|cf|approx|ca|est|Fig"

@@ -250,6 +250,7 @@ def test_a_wider_gap_begins_a_paragraph_but_not_between_rows_of_numbers() -> Non
         ("unseen syl\ufffelables", "unseen syllables"),
         ("COVID\ufffe19", "COVID-19"),
         ("Regulation S\ufffeT", "Regulation S-T"),
+        ("on the F\ufffe35\ufffeA, and at the end\ufffe", "on the F-35-A, and at the end-"),
     ],
 )
 def test_a_word_parted_at_a_line_end_is_joined_as_the_document_writes_it(text: str, joined: str) -> None:

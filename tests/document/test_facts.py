@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestra.document import facts, unsupported
+from orchestra.document import Document, cite, facts, unsupported
 from orchestra.document.grammar import Date, Number
 from orchestra.document.grammar.periods import declared_scales
 
@@ -75,6 +75,21 @@ def test_no_text_is_too_odd(text: str) -> None:
 @given(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=14).map(" ".join))
 def test_a_text_holds_every_fact_of_its_own(text: str) -> None:
     assert unsupported(text, text) == ()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(".", "!?", "_", "a_", "*", "[", "(", "((L1", '"', "“", "1", "1,", "1.", "1,11", "123 ", "S-", "A ", "A and "),
+        *("March ", "\0", "$ ", "(in ", "a\n", "| ", "- ", "L1 ", "\u00a0", "'", "of ", "Q3 ", "2024 ", "2024-"),
+    ],
+)
+def test_a_long_monotonous_text_is_read_in_a_moment(piece: str) -> None:
+    text = piece * (20_000 // len(piece))
+
+    assert facts(f"x{text}y") is not None
+    assert cite(f"{text} [L1]. x{text}y [L1]", Document.from_text("The SEC rose 5.").alone)
+    assert unsupported("The SEC rose 5% to $7 in 2024.", f"x{text}y") is not None
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

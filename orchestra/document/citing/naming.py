@@ -72,4 +72,4 @@ def has_word(text: str, word: str) -> bool:
 
 def _spelt_out(acronym: str) -> str:
     """A pattern for capitalised words with these initials."""
-    return r"\b" + rf"[\w'-]*[\s-]+{_CONNECTING}".join(acronym) + r"\w"
+    return r"\b" + rf"[\w']*[\s-]+{_CONNECTING}".join(acronym) + r"\w"

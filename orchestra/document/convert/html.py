@@ -34,7 +34,7 @@ _XML_DECLARATION = re.compile(r"\s*<\?xml\b[^>]*>")
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _KEPT_LINK = re.compile(r"(?:https?|mailto):", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
-_TRAILING_SPACES = re.compile(r"[ \t]+\n")
+_TRAILING_SPACES = re.compile(r"(?<![ \t])[ \t]+\n")
 _ODD_SPACES = re.compile("[\u00a0\u2007\u202f]")
 
 _TOO_DEEP = "the page is nested too deeply to keep its headings and tables; only its text is read"

@@ -14,7 +14,7 @@ _BACKWARDS_PITCH = 0.5  # times that distance, upwards: a new column or frame
 
 _ROW_END = re.compile(r"(?:(?:^|\s)[$(]*\d[\d,.]*[)%]*|\s[-\u2013\u2014]){2,}\s*$")
 _SPACES = re.compile(r"\s+")
-_HYPHENATED = re.compile(rf"(\w*){LINE_END_HYPHEN}(\w*)")
+_HYPHENATED = re.compile(rf"(?<!\w)(\w*){LINE_END_HYPHEN}(\w*)")
 _WORD = re.compile(r"\w+(?:-\w+)*")
 
 _BULLETS = "\uf0b7\uf0a7\uf0d8\uf076\uf0fc"
@@ -84,4 +84,4 @@ def join_hyphens(text: str) -> str:
         keeps_hyphen = hyphened in words or halves_are_words or not after[0].islower()
         return f"{before}-{after}" if keeps_hyphen else before + after
 
-    return _HYPHENATED.sub(join, text)
+    return _HYPHENATED.sub(join, text).replace(LINE_END_HYPHEN, "-")

@@ -14,6 +14,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•\n])[\s*\-–—•>#\0]*$")
 _JOINS = re.compile(r"\.?[ \t\n]")
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "corp", "co", "ltd"})
 _ACRONYM_LENGTH = 6
+_MAX_WORDS = 20  # of one run; more of them are a heading in capitals
 _AND_ONE_NAME = 2  # "and" with the one word of a second name, as in "Microsoft and Apple"
 
 
@@ -59,7 +60,7 @@ def find_names(text: str) -> Iterator[Name]:
     """Runs of capitalised words; a sentence's first word alone only when it is an acronym or owns something."""
     run: list[_Token] = []
     for token in _tokens(text):
-        if run and not _continues(run[-1], token, text):
+        if run and (len(run) == _MAX_WORDS or not _continues(run[-1], token, text)):
             yield from _name(run, text)
             run = []
         if token.is_capitalised or (run and token.folded in CONNECTORS):

@@ -15,6 +15,7 @@ _BOUNDARY = re.compile(
 _WORD = re.compile(r"[a-z][a-z'-]*")
 _BRACKETED = re.compile(r"\([^()]*\)")
 _REACH = 60  # characters on each side
+_LINE_REACH = 300  # characters of the number's own line on each side
 _WORDS_BEFORE, _WORDS_AFTER = 6, 3
 
 
@@ -59,7 +60,7 @@ def _direction(number: Number, text: str) -> int:
 
 def _words_beside(number: Number, text: str) -> set[str]:
     """The words on the number's own line, without what stands in brackets: "Income (loss)" is no loss."""
-    start = text.rfind("\n", 0, number.start) + 1
-    end = text.find("\n", number.end)
-    line = text[start : number.start] + " " + text[number.end : end if end >= 0 else len(text)]
+    before = text[max(0, number.start - _LINE_REACH) : number.start].rpartition("\n")[2]
+    after = text[number.end : number.end + _LINE_REACH].partition("\n")[0]
+    line = f"{before} {after}"
     return set(_WORD.findall(_BRACKETED.sub(" ", line.lower())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_MARKUP = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|\\(?=[|$%#_*\[\]()])")
+_MARKUP = re.compile(r"[*`]+|(?<!\w)_+|(?<!_)_+(?!\w)|\\(?=[|$%#_*\[\]()])")
 _NOTE_MARKS = re.compile(r"\[\^?\d{1,3}\??\]|\^\d{1,2}\b|[¹²³⁰⁴-⁹]+")
 _SPACES = re.compile(r"\s+")
 _STRAIGHT = str.maketrans(
