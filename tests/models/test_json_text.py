@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,9 +37,16 @@ def test_a_list_is_found_where_one_is_asked_for():
     assert find_json('Sure: [{"a": 1}]', is_object=False) == [{"a": 1}]
 
 
-@given(st.text())
-def test_finding_gives_an_object_or_nothing_and_never_raises(text):
-    assert isinstance(find_json(text), dict | None)
+@given(before=st.text(), value=st.dictionaries(st.text(), st.integers() | st.text()), after=st.text())
+def test_an_object_is_found_whatever_prose_stands_around_it(before, value, after):
+    prose = [words.translate(str.maketrans("", "", "{}[]`")) for words in (before, after)]
+
+    assert find_json(f"So: {prose[0]} {json.dumps(value)} {prose[1]}") == value
+
+
+@given(st.text(alphabet='{}[]":,`x1\n '))
+def test_finding_never_raises(text):
+    assert find_json(text) is None or any(character in text for character in '{["1')
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "{" * 100_000, '{"a":' * 100_000])
