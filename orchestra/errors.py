@@ -118,7 +118,7 @@ class NodeTimeout(OrchestraError):
 
 class RunCancelled(OrchestraError):
     code = "CANCELLED"
-    default_suggestion = "Run again; what had finished is in the result."
+    default_suggestion = "Run again; if the run gave a result, what had finished is in it."
 
 
 class UnexpectedFailure(OrchestraError):

@@ -170,6 +170,10 @@ class Run:
         for name, document in zip(self.documents.names, self.documents, strict=True):
             for warning in document.warnings:
                 self.warn("DOCUMENT_MENDED", f"{name}: {warning}")
+            if _is_path_of_a_file(document.text):
+                self.warn(
+                    "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
+                )
 
     def _window(self, model: Model) -> int | None:
         """The model's context window; None, without looking it up, where the documents fit any."""
@@ -403,3 +407,9 @@ class Run:
     def scale(self) -> float:
         """The providers' token count over ours, for what this run sent; 1 where none was reported."""
         return self.reported_tokens / self.counted_tokens if self.counted_tokens else 1.0
+
+
+def _is_path_of_a_file(text: str) -> bool:
+    """A caller who passes a path as a str gets an answer about the path."""
+    line = text.strip()
+    return len(line) <= 255 and "\n" not in line and Path(line).is_file()

@@ -150,6 +150,15 @@ def test_a_pointer_that_resolves_to_nothing_sends_the_whole_document_and_says_so
     assert "POINTERS_UNRESOLVED" in codes(result)
 
 
+def test_a_path_passed_as_text_is_warned_of(tmp_path):
+    file = tmp_path / "report.md"
+    file.write_text(REPORT, encoding="utf-8")
+    model = ScriptedModel(plan=plan_of({}), subtask="x")
+
+    assert "TEXT_IS_A_PATH" in codes(orchestrate(str(file), "Why?", model=model))
+    assert "TEXT_IS_A_PATH" not in codes(orchestrate(file, "Why?", model=model))
+
+
 def test_an_unknown_skill_falls_back_to_a_generic_prompt_with_a_warning():
     model = ScriptedModel(plan=plan_of({"skill": "astrology", "context_pointers": COSTS}), subtask="x [L9]")
 
