@@ -12,6 +12,7 @@ from orchestra.models.protocol import Finding, Model
 from orchestra.planning.assemble import Assignment, fingerprint
 from orchestra.planning.costs import alternatives
 from orchestra.planning.plan import Plan, Subtask
+from orchestra.planning.synthesis import Draft
 from orchestra.result import (
     ErrorReport,
     OtherWay,
@@ -24,7 +25,7 @@ from orchestra.result import (
     SubtaskStatus,
     UsageReport,
 )
-from orchestra.run import Draft, Run
+from orchestra.run import Run
 from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import RouteCompleted, RouteFailed
 from orchestra.runtime.node import Node, Status

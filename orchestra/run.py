@@ -32,6 +32,7 @@ from orchestra.planning.planner import plan_request, read_plan, repair_request
 from orchestra.planning.self_answers import check_self_answers
 from orchestra.planning.synthesis import (
     AnswerSchema,
+    Draft,
     answer_repair,
     is_synthesis_needed,
     joined,
@@ -62,21 +63,13 @@ from orchestra.settings import (
     PlanChoice,
     Settings,
     Skills,
+    is_path_of_a_file,
 )
 from orchestra.skills import SkillLibrary
 
 log = logging.getLogger("orchestra")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An answer before its citations are judged."""
-
-    text: str
-    data: Any = None
-    error: OrchestraError | None = None
 
 
 @dataclass(slots=True)
@@ -170,7 +163,7 @@ class Run:
         for name, document in zip(self.documents.names, self.documents, strict=True):
             for warning in document.warnings:
                 self.warn("DOCUMENT_MENDED", f"{name}: {warning}")
-            if _is_path_of_a_file(document.text):
+            if is_path_of_a_file(document.text):
                 self.warn(
                     "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
                 )
@@ -407,9 +400,3 @@ class Run:
     def scale(self) -> float:
         """The providers' token count over ours, for what this run sent; 1 where none was reported."""
         return self.reported_tokens / self.counted_tokens if self.counted_tokens else 1.0
-
-
-def _is_path_of_a_file(text: str) -> bool:
-    """A caller who passes a path as a str gets an answer about the path."""
-    line = text.strip()
-    return len(line) <= 255 and "\n" not in line and Path(line).is_file()

@@ -53,3 +53,9 @@ class Settings:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_path_of_a_file(text: str) -> bool:
+    """Whether a caller who passed this as text meant the file: he would get an answer about its path."""
+    line = text.strip()
+    return len(line) <= 255 and "\n" not in line and Path(line).is_file()

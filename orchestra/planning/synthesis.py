@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 
-from orchestra.errors import AnswerInvalid, InputInvalid
+from orchestra.errors import AnswerInvalid, InputInvalid, OrchestraError
 from orchestra.models.json_text import repaired, without_lone_surrogates
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, Message, ModelReply, ModelRequest, Task
 from orchestra.planning.prompt_files import prompt
 
 AnswerSchema = type[BaseModel] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer before its citations are judged."""
+
+    text: str
+    data: Any = None
+    error: OrchestraError | None = None
 
 
 def is_synthesis_needed(findings: Sequence[Finding], self_answered: int, schema: AnswerSchema | None) -> bool:
