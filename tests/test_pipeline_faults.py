@@ -179,6 +179,9 @@ def test_a_document_that_the_planner_cannot_hold_is_refused_before_anything_is_s
         ({"model": "nobody:model"}, InputInvalid),
         ({"plan": "no/such/file.json"}, InputInvalid),
         ({"answer_schema": {"type": 7}}, InputInvalid),
+        ({"answer_schema": {"$ref": "#/$defs/Missing"}}, InputInvalid),
+        ({"answer_schema": {"properties": {"a": {"$ref": "http://127.0.0.1:9/x.json"}}}}, InputInvalid),
+        ({"answer_schema": {"properties": {"a": {"$ref": "#"}}}}, InputInvalid),
         ({"skills": {"x": {"description": "no prompt"}}}, SkillInvalid),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -77,7 +77,30 @@ def json_schema(schema: AnswerSchema) -> dict[str, Any]:
         jsonschema.Draft202012Validator.check_schema(schema)
     except jsonschema.SchemaError as error:
         raise InputInvalid("answer_schema is no JSON schema", cause=error.message) from None
+    for reference in _references(schema):
+        if not _is_among_definitions(reference, schema):
+            raise InputInvalid(
+                f"answer_schema refers to {reference!r}", cause="references lead to its own $defs or definitions only"
+            )
     return dict(schema)
+
+
+def _references(part: Any) -> Iterator[str]:
+    """Every `$ref` below a part of a schema."""
+    if isinstance(part, Mapping):
+        fields = cast("Mapping[str, Any]", part)
+        if isinstance(fields.get("$ref"), str):
+            yield fields["$ref"]
+        part = list(fields.values())
+    if isinstance(part, list):
+        for inner in cast("list[Any]", part):
+            yield from _references(inner)
+
+
+def _is_among_definitions(reference: str, schema: Mapping[str, Any]) -> bool:
+    root, home, name = (*reference.split("/"), "", "")[:3]
+    definitions = schema.get(home) if home in ("$defs", "definitions") else None
+    return root == "#" and isinstance(definitions, Mapping) and name in definitions
 
 
 def answer_envelope(schema: AnswerSchema) -> dict[str, Any]:
