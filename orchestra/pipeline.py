@@ -13,7 +13,7 @@ from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
-from orchestra.reporting import report
+from orchestra.reporting import end, report
 from orchestra.result import Answer, ErrorReport, Result, UsageReport
 from orchestra.run import Run
 from orchestra.runtime.events import Listener
@@ -128,10 +128,12 @@ def make_plan(
     async def story() -> Plan:
         run.start()
         try:
-            return run.check_self_answers(await run.plan())
+            plan = run.check_self_answers(await run.plan())
         except OrchestraError as error:
             run.fail(error)
             raise
+        end(run, "completed")
+        return plan
 
     return run.drive(story())
 

@@ -45,7 +45,7 @@ def report(
         synthesis=_usage(run, "synthesis", run.synthesizer),
     )
     status = _status(run, findings)
-    duration_ms = _end(run, status)
+    duration_ms = end(run, status)
     return Result(
         task=run.task,
         answer=answer,
@@ -84,7 +84,8 @@ def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:
     return "partial" if run.errors else "completed"
 
 
-def _end(run: Run, status: RunStatus) -> float:
+def end(run: Run, status: RunStatus) -> float:
+    """Say that the run is over; its duration in milliseconds."""
     run.root.end(Status.FAILED if status == "failed" else Status.COMPLETED, run.errors[0] if run.errors else None)
     if status == "failed":
         run.stream.emit(RouteFailed, **run.root.snapshot())

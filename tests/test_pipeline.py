@@ -21,7 +21,7 @@ from orchestra import (
     orchestrate_async,
     synthesize,
 )
-from orchestra.runtime.events import AnswerDelta, PlanReady, RouteStarted, Warned
+from orchestra.runtime.events import AnswerDelta, PlanReady, RouteCompleted, RouteStarted, Warned
 
 
 def test_a_lookup_is_answered_by_the_planner_and_an_analysis_goes_out_with_its_slice_only():
@@ -362,14 +362,13 @@ def test_the_async_form_gives_the_same_and_calls_listeners_on_the_loop():
 
 def test_the_planning_phase_alone_gives_a_checked_plan():
     model = ScriptedModel(plan=plan_of({"skill": "self", "answer": "in 1850"}, {"context_pointers": COSTS}))
-    warned = []
+    events = []
 
-    plan = make_plan(
-        REPORT, "When?", model=model, on_event=lambda e: warned.append(e) if isinstance(e, Warned) else None
-    )
+    plan = make_plan(REPORT, "When?", model=model, on_event=events.append)
 
     assert [subtask.skill for subtask in plan.subtasks] == ["fact-extraction", "critique"]
-    assert [event.code for event in warned] == ["SELF_ANSWER_UNSUPPORTED"]
+    assert [event.code for event in events if isinstance(event, Warned)] == ["SELF_ANSWER_UNSUPPORTED"]
+    assert isinstance(events[-1], RouteCompleted)
 
 
 def test_the_synthesis_alone_joins_and_cites():
