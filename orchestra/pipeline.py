@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from orchestra.document import cite
-from orchestra.errors import InputInvalid, OrchestraError
+from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.plan import Plan
@@ -72,16 +72,12 @@ def orchestrate(
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
     run.start()
-    try:
-        plan = await run.plan() if given_plan is None else run.take_plan(given_plan)
-        plan = run.check_self_answers(plan)
-        assignments = run.assemble(plan)
-        findings = await run.execute(plan, assignments, streams=schema is None)
-        draft = await run.synthesize(findings, schema, self_answered=len(plan.self_answered))
-        return report(run, plan, assignments, findings, draft)
-    except OrchestraError as error:
-        run.fail(error)
-        raise
+    plan = await run.plan() if given_plan is None else run.take_plan(given_plan)
+    plan = run.check_self_answers(plan)
+    assignments = run.assemble(plan)
+    findings = await run.execute(plan, assignments, streams=schema is None)
+    draft = await run.synthesize(findings, schema, self_answered=len(plan.self_answered))
+    return report(run, plan, assignments, findings, draft)
 
 
 async def orchestrate_async(
@@ -127,11 +123,7 @@ def make_plan(
 
     async def story() -> Plan:
         run.start()
-        try:
-            plan = run.check_self_answers(await run.plan())
-        except OrchestraError as error:
-            run.fail(error)
-            raise
+        plan = run.check_self_answers(await run.plan())
         end(run, "completed")
         return plan
 

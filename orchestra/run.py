@@ -132,13 +132,16 @@ class Run:
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
-        if self.cancellation is None:
-            return self.scheduler.run(story, self.root)
-        forget = self.cancellation.on_cancel(self.scheduler.cancel)
+        """Run `story` to its end. An error of it, a defect's included, ends the run with an event and is raised."""
+        forget = self.cancellation.on_cancel(self.scheduler.cancel) if self.cancellation else None
         try:
             return self.scheduler.run(story, self.root)
+        except OrchestraError as error:
+            self._fail(error)
+            raise
         finally:
-            forget()
+            if forget is not None:
+                forget()
 
     # Start and end
 
@@ -172,7 +175,7 @@ class Run:
         """The model's context window; None, without looking it up, where the documents fit any."""
         return context_window(model) if self.documents.tokens > DEFAULT_CONTEXT_TOKENS else None
 
-    def fail(self, error: OrchestraError) -> None:
+    def _fail(self, error: OrchestraError) -> None:
         self.root.end(Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED, error)
         self.stream.emit(RouteFailed, **self.root.snapshot())
 
@@ -328,8 +331,9 @@ class Run:
             raise ModelReplyInvalid(f"{node.id} got an empty reply", is_retryable=False)
         self.replies[node.id] = reply
         if is_cut:
-            self.errors.append(OutputTruncated(f"the reply of {node.id} was cut off at its token limit"))
-            self.warn("OUTPUT_TRUNCATED", f"the reply of {node.id} was cut off at its token limit", node.id)
+            error = OutputTruncated(f"the reply of {node.id} was cut off at its token limit")
+            self.errors.append(error)
+            self.warn(error.code, error.what, node.id)
 
     # Synthesize
 

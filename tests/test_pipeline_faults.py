@@ -27,6 +27,7 @@ from orchestra.errors import (
     PlanInvalid,
     RunCancelled,
     SkillInvalid,
+    UnexpectedFailure,
 )
 from orchestra.models.protocol import ModelReply, Usage
 from orchestra.runtime.events import NodeUpdated, RouteFailed
@@ -274,6 +275,20 @@ def test_a_cancellation_that_serves_many_runs_keeps_none_of_them():
     orchestrate(REPORT, "Why?", model=model, plan=plan_of({"context_pointers": COSTS}), cancellation=cancellation)
 
     assert cancellation._wakers == {}
+
+
+def test_a_defect_of_our_own_ends_the_run_with_an_event(monkeypatch):
+    def broken(run, plan, assignments, findings, draft):
+        raise RuntimeError("defect")
+
+    monkeypatch.setattr("orchestra.pipeline.report", broken)
+    model, events = ScriptedModel(plan=plan_of({"context_pointers": COSTS}), subtask="x [L9]"), []
+
+    with pytest.raises(UnexpectedFailure, match="defect"):
+        orchestrate(REPORT, "Why?", model=model, on_event=events.append)
+
+    assert isinstance(events[-1], RouteFailed)
+    assert events[-1].error["code"] == "UNEXPECTED"
 
 
 def test_planning_alone_says_that_it_failed():

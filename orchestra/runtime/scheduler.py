@@ -1,7 +1,7 @@
 """The one scheduler: coroutines on the caller's thread, blocking calls on one thread pool.
 
-A node's work is an `async def` that awaits three things only: `call` (a blocking function, on the pool),
-`join` (other jobs), `sleep` (a timer). Whatever waits is a suspended coroutine and holds no worker, so
+A node's work is an `async def` that awaits two things only: `call` (a blocking function, on the pool) and
+`join` (other jobs). Whatever waits, also for a retry, is a suspended coroutine and holds no worker, so
 nesting cannot deadlock a small pool, and all bookkeeping happens on one thread, without locks.
 """
 
@@ -57,11 +57,6 @@ class _Join(_Effect):
 
 
 @dataclass(eq=False, slots=True)
-class _Sleep(_Effect):
-    seconds: float
-
-
-@dataclass(eq=False, slots=True)
 class Job(Generic[T]):
     """A coroutine under way. After it ends, `error` is None and `result` holds its value, or the reverse."""
 
@@ -83,13 +78,12 @@ class Job(Generic[T]):
 
 
 class Scheduler:
-    """Runs one tree of jobs at a time. `pool` may be shared between schedulers; without one, each run makes its own."""
+    """Runs one tree of jobs, at most `max_workers` blocking calls of it at a time."""
 
-    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: ThreadPoolExecutor | None = None) -> None:
+    def __init__(self, stream: EventStream, *, max_workers: int = 5) -> None:
         self.stream = stream
-        self._shared_pool = pool
         self._max_workers = max_workers
-        self._pool: ThreadPoolExecutor | None = pool
+        self._pool: ThreadPoolExecutor | None = None
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
@@ -118,9 +112,6 @@ class Scheduler:
     async def join(self, jobs: Sequence[Job[Any]]) -> None:
         """Wait until all of `jobs` have ended, however they ended."""
         await _Join(jobs)
-
-    async def sleep(self, seconds: float) -> None:
-        await _Sleep(seconds)
 
     # Starting and stopping
 
@@ -208,11 +199,6 @@ class Scheduler:
                 self._ready.append((job, None, None))
             for other in pending:
                 other.waiters.append(lambda _, job=job, effect=effect: self._joined(job, effect))
-        elif isinstance(effect, _Sleep):
-            if self._is_cancelled:
-                self._ready.append((job, None, RunCancelled("the run was cancelled")))
-            else:
-                self._at(effect.seconds, lambda: self._resume(job, effect, None, None))
 
     def _joined(self, job: Job[Any], effect: _Join) -> None:
         effect.missing -= 1
@@ -300,7 +286,7 @@ class Scheduler:
     def _leave_behind(self, call: _Call) -> None:
         """Its worker may never come back, so what is queued, and what comes later, gets fresh ones."""
         self._under_way.discard((call, call.attempt))
-        if self._pool is not None and self._pool is not self._shared_pool:
+        if self._pool is not None:
             self._pool.shutdown(wait=False)
             self._pool = None
         self._dispatch()
@@ -340,7 +326,7 @@ class Scheduler:
             effect = job.waiting_for
             if isinstance(effect, _Call) and effect.deadline is not None:
                 effect.deadline.cancel()
-            if isinstance(effect, _Call | _Sleep) or job.unfinished_dependencies:
+            if isinstance(effect, _Call) or job.unfinished_dependencies:
                 job.waiting_for = None
                 self._ready.append((job, None, RunCancelled("the run was cancelled")))
 
@@ -351,7 +337,7 @@ class Scheduler:
                 job.waiting_for.deadline.cancel()
             job.coroutine.close()
         self._jobs.clear()
-        if self._pool is not None and self._pool is not self._shared_pool:
+        if self._pool is not None:
             give_back(self._pool, self._max_workers, is_busy=bool(self._under_way))
 
     def _announce(self, node: Node) -> None:
