@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, at, codes, plan_of
@@ -21,6 +22,9 @@ from orchestra import (
     orchestrate_async,
     synthesize,
 )
+from orchestra.document import count_tokens
+from orchestra.models.protocol import Usage
+from orchestra.planning.costs import request_tokens
 from orchestra.runtime.events import AnswerDelta, PlanReady, RouteCompleted, RouteStarted, Warned
 
 
@@ -308,6 +312,50 @@ def test_a_result_goes_to_json_and_back():
     again = Result.model_validate_json(result.model_dump_json())
 
     assert again == result
+
+
+def test_only_the_answer_streams_not_the_findings_it_is_made_of():
+    model = ScriptedModel(
+        plan=plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE}),
+        subtask="x [L9]",
+        synthesis="the answer",
+    )
+    deltas = []
+
+    orchestrate(
+        REPORT, "Both?", model=model, on_event=lambda e: deltas.append(e.text) if isinstance(e, AnswerDelta) else None
+    )
+
+    assert deltas == ["the", "answer"]
+
+
+def test_other_ways_are_counted_as_the_provider_counts():
+    class CountsDouble(ScriptedModel):
+        def complete(self, request):
+            counted = Usage(2 * request_tokens(request), output_tokens=10)
+            return replace(super().complete(request), usage=counted)
+
+    answers = {"plan": plan_of({"context_pointers": COSTS}), "subtask": "x [L9]"}
+    text = f"{REPORT}\n# Long\n\n{'Some words of text. ' * 500}"
+
+    plain = orchestrate(text, "Why?", model=ScriptedModel(**answers))
+    double = orchestrate(text, "Why?", model=CountsDouble(**answers))
+
+    assert double.usage.total_input_tokens > 4000
+    assert double.savings.one_call.usage.input_tokens == pytest.approx(2 * (count_tokens(text) + 150), abs=2)
+    assert plain.savings.one_call.usage.input_tokens < double.savings.one_call.usage.input_tokens
+
+
+def test_a_model_with_a_long_window_is_sent_a_long_document_whole_when_no_pointer_resolves():
+    text, plan = f"{'word ' * 50}\n\n" * 2_200, plan_of({"context_pointers": at("Nowhere at all")})
+    usual, roomy = ScriptedModel(subtask="x"), ScriptedModel(subtask="x")
+    roomy.context_window = 1_000_000
+
+    fallbacks = [
+        orchestrate(text, "Why?", model=model, plan=plan).subtasks[0].slice.fallback for model in (usual, roomy)
+    ]
+
+    assert fallbacks == ["search", "full"]
 
 
 def test_usage_and_savings_add_up():

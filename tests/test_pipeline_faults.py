@@ -82,7 +82,7 @@ def test_an_invalid_plan_is_asked_for_once_more_with_the_reason():
     result = orchestrate(REPORT, "Why?", model=model)
 
     assert result.status == "completed"
-    assert result.usage.plan.calls == 2
+    assert (result.usage.plan.calls, result.usage.plan.input_tokens) == (2, 200)
     assert "PLAN_ASKED_AGAIN" in codes(result)
     said, told = model.sent("plan")[1].messages
     assert said.text == "I would rather not."
