@@ -19,6 +19,7 @@ from orchestra.errors import ModelTimeout, RunCancelled
 
 if TYPE_CHECKING:
     from orchestra.document import DocumentSet, Slice
+    from orchestra.document.view import OutlineView
 
 Purpose = Literal["plan", "subtask", "synthesis", "other"]
 StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceeded", "pause"]
@@ -52,6 +53,19 @@ class DocumentBlock:
     @property
     def text(self) -> str:
         return fence("document", self.documents.annotated_text)
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineBlock:
+    """The outline of the documents and the lines that fit the task: what a planner reads instead of the text."""
+
+    view: OutlineView
+    cacheable: bool = False
+    kind: ClassVar[str] = "outline"
+
+    @property
+    def text(self) -> str:
+        return fence("outline", self.view.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +133,7 @@ class Task:
         return f"Task: {self.words}"
 
 
-Block = Instructions | DocumentBlock | SliceBlock | Catalogue | Findings | Task
+Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task
 
 
 @dataclass(frozen=True, slots=True)
