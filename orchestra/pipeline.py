@@ -16,6 +16,10 @@ from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.reporting import end, report
 from orchestra.result import Answer, ErrorReport, Result, UsageReport
 from orchestra.run import Run
+from orchestra.run.assembling import assemble
+from orchestra.run.execute import execute
+from orchestra.run.plan import ask_planner, check_self_answers, take_plan
+from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
 from orchestra.settings import Context, ModelChoice, PlanChoice, Settings, Skills
 
@@ -72,11 +76,11 @@ def orchestrate(
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
     run.start()
-    plan = await run.plan() if given_plan is None else run.take_plan(given_plan)
-    plan = run.check_self_answers(plan)
-    assignments = run.assemble(plan)
-    findings = await run.execute(plan, assignments, streams=schema is None)
-    draft = await run.synthesize(findings, schema, self_answered=len(plan.self_answered))
+    plan = await ask_planner(run) if given_plan is None else take_plan(run, given_plan)
+    plan = check_self_answers(run, plan)
+    assignments = assemble(run, plan)
+    findings = await execute(run, plan, assignments, streams=schema is None)
+    draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
     return report(run, plan, assignments, findings, draft)
 
 
@@ -123,7 +127,7 @@ def make_plan(
 
     async def story() -> Plan:
         run.start()
-        plan = run.check_self_answers(await run.plan())
+        plan = check_self_answers(run, await ask_planner(run))
         end(run, "completed")
         return plan
 
@@ -154,7 +158,7 @@ def synthesize(
     run = Run.prepare(context, task, None, (model, model, model), settings, on_event)
 
     async def story() -> Answer:
-        draft = await run.synthesize(findings, answer_schema)
+        draft = await join(run, findings, answer_schema)
         text, citations = cite(draft.text, run.documents)
         node = run.nodes.get("run/synthesis")
         name = run.model_names["synthesis"]

@@ -1,0 +1,53 @@
+"""The assembly phase: from a plan to what each subtask is sent, with an event for every step."""
+
+from __future__ import annotations
+
+from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment
+from orchestra.planning.assemble import assemble as assembled
+from orchestra.planning.plan import Plan
+from orchestra.run.state import Run
+from orchestra.runtime.events import PointerResolved, SliceReady
+from orchestra.settings import REPLY_ROOM
+
+_SHOWN = {"full": "the whole document is sent", "search": "the best parts for its words are sent"}
+
+
+def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
+    """The slice and prompt of every delegated subtask; each step of the pointer ladder is an event."""
+    window = run.window_of(run.worker)
+    assignments = assembled(
+        plan,
+        run.documents,
+        run.library,
+        on_unresolved=run.settings.on_unresolved,
+        context_tokens=int(window * REPLY_ROOM) if window else DEFAULT_CONTEXT_TOKENS,
+    )
+    for assignment in assignments:
+        _report_slice(run, assignment)
+    return assignments
+
+
+def _report_slice(run: Run, assignment: Assignment) -> None:
+    node_id = f"run/subtask-{assignment.subtask.id}"
+    for resolution in assignment.resolutions:
+        run.stream.emit(
+            PointerResolved,
+            node_id=node_id,
+            pointer=resolution.pointer,
+            rung=resolution.rung,
+            ranges=[str(lines) for lines in resolution.ranges],
+            notes=resolution.notes,
+        )
+        for note in resolution.notes:
+            run.warn("POINTER_NOTE", f"{resolution.pointer}: {note}", node_id)
+    for warning in assignment.warnings:
+        run.warn("SKILL_UNKNOWN", warning, node_id)
+    if assignment.fallback:
+        run.warn("POINTERS_UNRESOLVED", f"no pointer resolved: {_SHOWN[assignment.fallback]}", node_id)
+    run.stream.emit(
+        SliceReady,
+        node_id=node_id,
+        ranges=[str(lines) for lines in assignment.slice.line_ranges],
+        tokens=assignment.slice.tokens,
+        fallback=assignment.fallback,
+    )

@@ -1,0 +1,76 @@
+"""The planning phase: who decides what is asked of whom."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from orchestra.errors import ContextTooLong, InputInvalid, PlanInvalid
+from orchestra.planning.costs import request_tokens
+from orchestra.planning.parse import parse_plan
+from orchestra.planning.plan import Plan
+from orchestra.planning.planner import plan_request, read_plan, repair_request
+from orchestra.planning.self_answers import check_self_answers as checked_self_answers
+from orchestra.run.asking import ask
+from orchestra.run.state import Run
+from orchestra.runtime.calls import model_name
+from orchestra.runtime.events import PlanReady
+from orchestra.runtime.node import Node
+from orchestra.settings import PHASE_TIMEOUT_S, PlanChoice
+
+
+async def ask_planner(run: Run) -> Plan:
+    """One call; one more if its reply cannot be mended. Raises `PlanInvalid` and what the model raises."""
+    node = run.node("plan", "plan", title="plan")
+    job = run.scheduler.spawn(_ask_for_plan(run, node), node)
+    await run.scheduler.join([job])
+    return job.value
+
+
+async def _ask_for_plan(run: Run, node: Node) -> Plan:
+    request = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
+    window = run.window_of(run.planner)
+    needed = request_tokens(request) + request.max_tokens if window else 0
+    if window and needed > window:
+        raise ContextTooLong(
+            f"the planner would read {needed:,} tokens; {model_name(run.planner)} can hold {window:,}",
+            suggestion="Use strategy='outline', or a planner_model with a longer context window.",
+        )
+    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    try:
+        plan, notes = read_plan(reply)
+    except PlanInvalid as error:
+        run.warn("PLAN_ASKED_AGAIN", f"the planner's reply is no valid plan: {error.cause}", node.id)
+        reply = await ask(run, node, run.planner, repair_request(request, reply, error), PHASE_TIMEOUT_S)
+        plan, notes = read_plan(reply)
+    for note in notes:
+        run.warn("PLAN_MENDED", note, node.id)
+    return plan
+
+
+def take_plan(run: Run, given: PlanChoice) -> Plan:
+    """A plan that the caller brought: a `Plan`, a dict, or the path of a JSON file."""
+    if isinstance(given, str | Path):
+        try:
+            given = json.loads(Path(given).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputInvalid(f"the plan {given} could not be read", cause=str(error)) from None
+    plan, notes = parse_plan(given)
+    for note in notes:
+        run.warn("PLAN_MENDED", note)
+    return plan
+
+
+def check_self_answers(run: Run, plan: Plan) -> Plan:
+    """Delegate the self-answers that the document does not bear out, and say which plan goes ahead."""
+    plan, demotions = checked_self_answers(plan, run.documents)
+    for demotion in demotions:
+        message = f"the planner's own answer to subtask {demotion.subtask.id} was not taken: {demotion.reason}"
+        run.warn("SELF_ANSWER_UNSUPPORTED", message, f"run/subtask-{demotion.subtask.id}")
+    run.stream.emit(
+        PlanReady,
+        plan=plan.model_dump(),
+        self_answered=[subtask.id for subtask in plan.self_answered],
+        delegated=[subtask.id for subtask in plan.delegated],
+    )
+    return plan

@@ -1,0 +1,163 @@
+"""One run: its documents, skills, models and call graph."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from orchestra.document import DocumentSet
+from orchestra.errors import (
+    InputInvalid,
+    OrchestraError,
+    RunCancelled,
+)
+from orchestra.models import resolve_model
+from orchestra.models.protocol import Cancellation, Model, ModelReply
+from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS
+from orchestra.result import Notice
+from orchestra.runtime.calls import context_window, model_name
+from orchestra.runtime.events import (
+    EventStream,
+    Listener,
+    RouteFailed,
+    RouteStarted,
+    Warned,
+)
+from orchestra.runtime.node import Node, Status
+from orchestra.runtime.scheduler import Scheduler
+from orchestra.settings import (
+    Context,
+    ModelChoice,
+    Settings,
+    Skills,
+    is_path_of_a_file,
+)
+from orchestra.skills import SkillLibrary
+
+log = logging.getLogger("orchestra")
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Run:
+    """State of one run. Used from one thread; blocking work goes through the scheduler."""
+
+    documents: DocumentSet
+    task: str
+    library: SkillLibrary
+    planner: Model
+    worker: Model
+    synthesizer: Model
+    settings: Settings
+    stream: EventStream
+    scheduler: Scheduler
+    root: Node
+    cancellation: Cancellation | None = None
+    notices: list[Notice] = field(default_factory=list)
+    errors: list[OrchestraError] = field(default_factory=list)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    replies: dict[str, ModelReply] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+    counted_tokens: int = 0
+    reported_tokens: int = 0
+    clock: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def prepare(
+        cls,
+        context: Context,
+        task: str,
+        skills: Skills | None,
+        models: tuple[ModelChoice, ModelChoice, ModelChoice],
+        settings: Settings,
+        on_event: Listener | None,
+        cancellation: Cancellation | None = None,
+    ) -> Run:
+        """Check and load everything that a run needs, before anything is sent."""
+        settings.check()
+        if not isinstance(task, str) or not task.strip():
+            raise InputInvalid("the task is empty", suggestion="Say what is to be answered.")
+        planner, worker, synthesizer = (resolve_model(choice) for choice in models)
+        documents = DocumentSet.of(context)
+        library = SkillLibrary.of(skills)
+        stream = EventStream(on_event, run_id=uuid.uuid4().hex)
+        scheduler = Scheduler(stream, max_workers=settings.max_workers)
+        task = task.encode("utf-8", "replace").decode()
+        return cls(
+            documents,
+            task,
+            library,
+            planner,
+            worker,
+            synthesizer,
+            settings,
+            stream,
+            scheduler,
+            Node("run", "run"),
+            cancellation,
+        )
+
+    def drive(self, story: Coroutine[Any, Any, T]) -> T:
+        """Run `story` to its end. An error of it, a defect's included, ends the run with an event and is raised."""
+        forget = self.cancellation.on_cancel(self.scheduler.cancel) if self.cancellation else None
+        try:
+            return self.scheduler.run(story, self.root)
+        except OrchestraError as error:
+            self._fail(error)
+            raise
+        finally:
+            if forget is not None:
+                forget()
+
+    @property
+    def model_names(self) -> dict[str, str]:
+        return {
+            "plan": model_name(self.planner),
+            "subtasks": model_name(self.worker),
+            "synthesis": model_name(self.synthesizer),
+        }
+
+    def start(self) -> None:
+        self.root.start()
+        log.info("models: %s", self.model_names)
+        self.stream.emit(
+            RouteStarted,
+            task=self.task,
+            models=self.model_names,
+            documents=self.documents.names,
+            **self.root.snapshot(),
+        )
+        for name, document in zip(self.documents.names, self.documents, strict=True):
+            for warning in document.warnings:
+                self.warn("DOCUMENT_MENDED", f"{name}: {warning}")
+            if is_path_of_a_file(document.text):
+                self.warn(
+                    "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
+                )
+
+    def window_of(self, model: Model) -> int | None:
+        """The model's context window; None, without looking it up, where the documents fit any."""
+        return context_window(model) if self.documents.tokens > DEFAULT_CONTEXT_TOKENS else None
+
+    def _fail(self, error: OrchestraError) -> None:
+        self.root.end(Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED, error)
+        self.stream.emit(RouteFailed, **self.root.snapshot())
+
+    def warn(self, code: str, message: str, node_id: str = "") -> None:
+        self.notices.append(Notice(code=code, message=message, node_id=node_id))
+        self.stream.emit(Warned, code=code, message=message, node_id=node_id)
+
+    def node(self, name: str, kind: str, *, skill: str = "", title: str = "") -> Node:
+        node = self.root.child(name, kind, skill=skill, title=title)
+        self.nodes[node.id] = node
+        return node
+
+    @property
+    def scale(self) -> float:
+        """The providers' token count over ours, for what this run sent; 1 where none was reported."""
+        return self.reported_tokens / self.counted_tokens if self.counted_tokens else 1.0
