@@ -67,3 +67,9 @@ def places_of(key: str, document: Document) -> Iterator[Place]:
 def rows_of(documents: DocumentSet) -> list[Place]:
     """The places of all documents, in order."""
     return [place for key, _, document in documents.items() for place in places_of(key, document)]
+
+
+def neighbours(place: Place, documents: DocumentSet) -> tuple[Place, ...]:
+    """The places before and after in the same document, in order; KeyError for a document that the set does not have."""
+    beside = (place.row - 1, place.row + 1)
+    return tuple(one for one in places_of(place.key, documents.find(place.key)) if one.row in beside)
