@@ -13,12 +13,14 @@ from orchestra.document.lines import Lines
 from orchestra.document.outline import Outline, Unit
 from orchestra.document.pages import form_feeds, page_at
 from orchestra.document.search import LexicalIndex
-from orchestra.document.tokens import count_tokens
+from orchestra.document.tokens import EXACT_CHARACTERS, TokenCount, count_tokens, size_of
 from orchestra.errors import DocumentUnreadable, InputInvalid
 
 if TYPE_CHECKING:
     from orchestra.document.ranges import LineRange
     from orchestra.document.slices import Slice
+
+_MARK_TOKENS = 14  # about what "[s1234 L123456-L123567]" costs
 
 
 class Document:
@@ -85,6 +87,11 @@ class Document:
     @cached_property
     def tokens(self) -> int:
         return count_tokens(self.text)
+
+    @cached_property
+    def size(self) -> TokenCount:
+        """Tokens of the text at a bounded price: counted, or estimated where it is huge."""
+        return size_of(self.text)
 
     @cached_property
     def outline(self) -> Outline:
@@ -217,6 +224,13 @@ class DocumentSet(Sequence[Document]):
         return count_tokens(self.annotated_text)
 
     @cached_property
+    def size(self) -> TokenCount:
+        """`tokens` at a bounded price: counted, or estimated where the texts are huge, without a copy of them."""
+        if sum(len(document.text) for document in self._documents) <= EXACT_CHARACTERS:
+            return TokenCount(self.tokens, is_exact=True)
+        return TokenCount(sum(_annotated_size(document) for document in self._documents), is_exact=False)
+
+    @cached_property
     def sha256(self) -> str:
         digest = hashlib.sha256()
         for key, name, document in self.items():
@@ -225,6 +239,14 @@ class DocumentSet(Sequence[Document]):
 
     def __repr__(self) -> str:
         return f"DocumentSet({', '.join(self.names)})"
+
+
+def _annotated_size(document: Document) -> int:
+    """About the tokens of a document's annotated text: those of its text, and a mark for each section and part."""
+    from orchestra.document.parts import PART_TOKENS
+
+    tokens = document.size.tokens
+    return tokens + _MARK_TOKENS * (len(document.outline.sections) + tokens // PART_TOKENS)
 
 
 def _annotated(document: Document, name: str, key: str) -> Iterator[str]:
