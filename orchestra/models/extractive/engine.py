@@ -10,6 +10,7 @@ from orchestra.document import count_tokens
 from orchestra.models.extractive.answering import answer, answer_over_documents
 from orchestra.models.extractive.joining import fill, join
 from orchestra.models.extractive.notice import NOTICE
+from orchestra.models.extractive.outline_planning import plan_from_outline
 from orchestra.models.extractive.planning import plan
 from orchestra.models.protocol import (
     Block,
@@ -18,9 +19,11 @@ from orchestra.models.protocol import (
     Findings,
     ModelReply,
     ModelRequest,
+    OutlineBlock,
     SliceBlock,
     Task,
     Usage,
+    fence,
 )
 
 AnyBlock = TypeVar("AnyBlock", bound=Block)
@@ -58,6 +61,9 @@ def _data(request: ModelRequest) -> dict[str, Any] | None:
     if request.purpose == "plan":
         catalogue = _one(request, Catalogue)
         skills = catalogue.skills if catalogue else ()
+        outline = _one(request, OutlineBlock)
+        if outline is not None:
+            return plan_from_outline(outline.view, skills, _task(request), lambda: _check(request))
         shown = documents.documents if documents else None
         return plan(shown, skills, _task(request), lambda: _check(request))
     findings = _one(request, Findings)
@@ -107,8 +113,12 @@ def _input_tokens(request: ModelRequest) -> int:
 
     def each() -> Iterator[int]:
         for block in request.blocks:
-            is_document = isinstance(block, DocumentBlock)
-            yield block.documents.tokens if is_document else count_tokens(block.text)
+            if isinstance(block, DocumentBlock):
+                yield block.documents.tokens
+            elif isinstance(block, OutlineBlock):
+                yield block.view.tokens + count_tokens(fence("outline", ""))
+            else:
+                yield count_tokens(block.text)
         for message in request.messages:
             yield count_tokens(message.text)
 

@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeAlias
 
 from orchestra.document import DocumentSet, LineRange, count_tokens
+from orchestra.models.extractive.clear import clear
 from orchestra.models.extractive.comparison import compared
-from orchestra.models.extractive.kinds import asks_for_several
+from orchestra.models.extractive.drafts import Draft, at_most_six
 from orchestra.models.extractive.query import Query, make_query, title_fit
 from orchestra.models.extractive.questions import Question, split
 from orchestra.models.extractive.quoting import quote
-from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, rank
+from orchestra.models.extractive.ranking import Ranked, place_worth, rank
 from orchestra.models.extractive.skill_words import choose_skill
 from orchestra.models.extractive.sources import Library, Place
 from orchestra.models.extractive.vocabulary import stems
 
-MAX_SUBTASKS = 6
 BUDGET_TOKENS = {"fact-extraction": 1_200, "summarization": 3_500, "structured-synthesis": 3_500, "gap-analysis": 3_000}
 DEFAULT_BUDGET_TOKENS = 2_200
-CLEAR_COVERAGE, CLEAR_MARGIN, RIVAL_COVERAGE = 0.74, 0.06, 0.75
 BROAD_SKILLS = frozenset({"summarization", "structured-synthesis", "gap-analysis", "classification"})
 PLACES, BROAD_PLACES = (5, 0.6), (6, 0.6)
 BROAD_FIT, BROAD_TITLES = 0.3, 4
-MAX_SELF_ANSWER_CHARACTERS = 420
 PLACES_PER_THING = 2
 
 # A place and its statements that have something of the question, best first.
 Found: TypeAlias = tuple[Place, list[Ranked]]
-
-
-@dataclass(slots=True)
-class Draft:
-    """A subtask in the making. `answer` is set when a line answers it."""
-
-    task: str
-    skill: str
-    sections: list[str] = field(default_factory=list)
-    answer: str | None = None
 
 
 def plan(
@@ -52,8 +39,7 @@ def plan(
         check()
         skill = choose_skill(question.full, catalogue)
         drafts.append(_draft(library, question, skill) if library else Draft(question.full, skill))
-    while len(drafts) > MAX_SUBTASKS:
-        drafts = _merge(drafts)
+    drafts = at_most_six(drafts)
     return {
         "subtasks": [
             {
@@ -74,26 +60,12 @@ def _draft(library: Library, question: Question, skill: str) -> Draft:
     query = make_query(question.full, library.texts, skill)
     found = [(place, rank(query, library.statements(place))) for place in library.candidates(question.full)]
     found = [(place, ranked) for place, ranked in found if ranked]
-    if skill == "fact-extraction" and (clear := _clear(query, found)):
-        place, best = clear
+    best = clear(query, (each for _, ranked in found for each in ranked)) if skill == "fact-extraction" else None
+    if best is not None:
+        place = next(place for place, ranked in found if any(each is best for each in ranked))
         return Draft(question.full, skill, [_pointer(library, place)], quote(query, best))
     places = _places(library, query, skill, found)
     return Draft(question.full, skill, _within_budget(library, places, BUDGET_TOKENS.get(skill, DEFAULT_BUDGET_TOKENS)))
-
-
-def _clear(query: Query, found: Sequence[Found]) -> tuple[Place, Ranked] | None:
-    """The statement that answers a lookup beyond doubt: it covers the question, and no other answer comes near."""
-    everywhere = sorted(((each, place) for place, ranked in found for each in ranked), key=lambda pair: -pair[0].score)
-    if not everywhere or query.kinds == ("other",) or asks_for_several(query.text):
-        return None
-    best, place = everywhere[0]
-    is_short = len(best.statement.text) <= MAX_SELF_ANSWER_CHARACTERS and not best.statement.text.endswith(":")
-    if not best.answers or best.coverage < CLEAR_COVERAGE or not is_short:
-        return None
-    facts = answer_facts(query, best)
-    near = (each for each, _ in everywhere[1:] if each.answers and each.coverage >= RIVAL_COVERAGE * best.coverage)
-    rival = next((each for each in near if not facts & answer_facts(query, each)), None)
-    return (place, best) if rival is None or best.score - rival.score >= CLEAR_MARGIN else None
 
 
 def _places(library: Library, query: Query, skill: str, found: Sequence[Found]) -> list[Place]:
@@ -154,26 +126,6 @@ def _pointer(library: Library, place: Place) -> str:
     if unit.id == unit.section and document.outline.section(unit.section).last_line > unit.last_line:
         return str(LineRange(place.key, unit.first_line, unit.last_line))
     return library.documents.qualify(place.key, unit.id)
-
-
-def _merge(drafts: list[Draft]) -> list[Draft]:
-    """One subtask fewer: the last two neighbours that are both answered, else of one skill, else any."""
-
-    def likeness(position: int) -> tuple[int, int]:
-        one, other = drafts[position], drafts[position + 1]
-        if one.answer and other.answer:
-            return 2, position
-        return int(not one.answer and not other.answer and one.skill == other.skill), position
-
-    at = max(range(len(drafts) - 1), key=likeness)
-    one, other = drafts[at], drafts[at + 1]
-    merged = Draft(
-        f"{one.task} {other.task}",
-        one.skill if one.skill == other.skill else "fact-extraction",
-        list(dict.fromkeys([*one.sections, *other.sections])),
-        f"{one.answer}\n{other.answer}" if one.answer and other.answer else None,
-    )
-    return [*drafts[:at], merged, *drafts[at + 2 :]]
 
 
 def _reasoning(drafts: Sequence[Draft]) -> str:

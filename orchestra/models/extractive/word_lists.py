@@ -60,6 +60,16 @@ ROLES = frozenset(
     """)
 )
 
+# A task that says nothing else is about the document as a whole.
+ABOUT_THE_WHOLE = _list("""
+    this it document report text paper book article contract agreement manual filing letter file page whole entire full
+    content contents information recap gist brief briefly short concise detailed executive abstract condense translate
+    point finding message idea theme takeaway topic conclusion content statement weak strong weakness strength review
+    assessment evaluation analysis analyze sentence word paragraph bullet line general reader overall critical
+    criticize important central principal major say read cover deal want need help useful good bad one
+    author work writing written material narrative study story thesis english plain simple term
+""")
+
 NUMBERS_IN_WORDS = _list("""
     two three four five six seven eight nine ten eleven twelve half twice hundred thousand thirty forty fifty sixty
     """)

@@ -1,0 +1,36 @@
+"""Tasks about a document as a whole, which no retrieval can serve: they have no topic of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from orchestra.models.extractive.questions import Question
+from orchestra.models.extractive.vocabulary import stems
+from orchestra.models.extractive.word_lists import ABOUT_THE_WHOLE, ASKING, ASKING_BY_SKILL, GENERIC, NUMBERS_IN_WORDS
+
+_NO_TOPIC = frozenset(
+    each
+    for said in (ABOUT_THE_WHOLE, ASKING, GENERIC, NUMBERS_IN_WORDS, *ASKING_BY_SKILL.values())
+    for each in stems(" ".join(said))
+)
+_ABOUT = re.compile(
+    r"\bsummar\w+|\boverview\b|\boutline\b|\bgist\b|\bin brief\b|\btl;?dr\b|\brecap\b|\bcritique\b|\bcritici[sz]e\b"
+    r"|\breview\b|\bevaluate\b|\bassess\b|\bdescribe\b|\bdiscuss\b|\bexplain\b|\babstract\b|\bcondense\b|\btranslate\b"
+    r"|\b(?:main|key|central|principal|major|most important)\b|\babout\?*$|\bsay\?*$|\bmissing\b|\bgaps?\b"
+    r"|\bweakness\w*|\bstrengths?\b|\bargu\w+",
+    re.IGNORECASE,
+)
+
+
+def is_about_the_whole(questions: Sequence[Question], names: Iterable[str]) -> bool:
+    """Whether every question asks for the document itself: "Summarize this report", not "Summarize the risks".
+
+    `names` are the names and titles of the documents: their words are no topic either.
+    """
+    named = {each for name in names for each in stems(name)}
+    return all(
+        _ABOUT.search(question.text) is not None
+        and not any(each not in named and each not in _NO_TOPIC and not each.isdigit() for each in stems(question.text))
+        for question in questions
+    )
