@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ _RANGE = re.compile(r"\s*L?(\d+)\s*(?:-|–|—|\.\.|:|,|to)\s*L?(\d+)\s*", re.I
 
 _SUBTASK_LISTS = ("subtasks", "sub_tasks", "tasks", "steps", "plan")
 _POINTER_NAMES = ("context_pointers", "context_pointer", "pointers", "context")
-_SECTION_NAMES = ("sections", "section", "section_ids", "headers", "header")
+_SECTION_NAMES = ("sections", "section", "section_ids", "ids", "pages", "page", "headers", "header")
 _RANGE_NAMES = ("line_ranges", "line_range", "lines", "ranges")
 
 
@@ -39,17 +40,33 @@ def parse_plan(reply: object) -> tuple[Plan, tuple[str, ...]]:
     if isinstance(reply, Plan):
         return reply, ()
     notes: list[str] = []
+    with refusing(reply):
+        plan = plan_of(json_of(reply, notes, is_plan), notes)
+    return plan, tuple(notes)
+
+
+@contextmanager
+def refusing(reply: object) -> Iterator[None]:
+    """What goes wrong inside, in reading `reply`, is raised as `PlanInvalid` with its cause."""
     try:
-        value = _find_json(reply, notes) if isinstance(reply, str) else reply
-        subtasks, reasoning = _find_subtasks(value)
-        plan = Plan.model_validate({"subtasks": _mend_subtasks(subtasks, notes), "reasoning": reasoning})
+        yield
     except ValidationError as error:
         raise _invalid(_first_reason(error), reply) from None
     except ValueError as error:
         raise _invalid(str(error), reply) from None
     except RecursionError:
         raise _invalid("the JSON is nested too deeply", reply) from None
-    return plan, tuple(notes)
+
+
+def json_of(reply: object, notes: list[str], is_wanted: Callable[[Any], bool]) -> Any:
+    """The JSON in a model's text, mended if need be; what is no text stays as it is. ValueError without JSON."""
+    return _find_json(reply, notes, is_wanted) if isinstance(reply, str) else reply
+
+
+def plan_of(value: Any, notes: list[str]) -> Plan:
+    """A plan from JSON whose shape may need mending; each mend adds a note. ValueError when it cannot be mended."""
+    subtasks, reasoning = _find_subtasks(value)
+    return Plan.model_validate({"subtasks": _mend_subtasks(subtasks, notes), "reasoning": reasoning})
 
 
 def _invalid(cause: str, reply: object) -> PlanInvalid:
@@ -66,7 +83,7 @@ def _first_reason(error: ValidationError) -> str:
 # Finding the JSON
 
 
-def _find_json(text: str, notes: list[str]) -> Any:
+def _find_json(text: str, notes: list[str], is_wanted: Callable[[Any], bool]) -> Any:
     if len(text) > LONGEST_REPLY:
         raise ValueError(f"the reply has {len(text):,} characters")
     try:
@@ -74,7 +91,7 @@ def _find_json(text: str, notes: list[str]) -> Any:
     except ValueError:
         pass
     found = [value for candidate in _candidates(text) for value in _decoded(candidate)]
-    plans = [value for value in found if _is_plan(value)]
+    plans = [value for value in found if is_wanted(value)]
     if plans:
         notes.append("text around the plan was dropped")
         return max(plans, key=lambda value: len(json.dumps(value)))
@@ -82,7 +99,7 @@ def _find_json(text: str, notes: list[str]) -> Any:
     if start is None:
         raise ValueError("the reply holds no JSON")
     notes.append("broken JSON was mended")
-    return _repaired(text[start.start() :])
+    return _repaired(text[start.start() :], is_wanted)
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -105,16 +122,17 @@ def _decoded(text: str) -> Iterator[Any]:
             position = start.end()
 
 
-def _repaired(text: str) -> Any:
+def _repaired(text: str, is_wanted: Callable[[Any], bool]) -> Any:
     fenced = [body for body in _FENCED.findall(text) if re.search(r"[\[{]", body)]
     value = repaired(fenced[0] if fenced else text)
-    if isinstance(value, list) and not _is_plan(cast("Any", value)):
+    if isinstance(value, list) and not is_wanted(cast("Any", value)):
         items = cast("list[Any]", value)
-        return next((item for item in items if _is_plan(item)), items)
+        return next((item for item in items if is_wanted(item)), items)
     return cast("Any", value)
 
 
-def _is_plan(value: Any) -> bool:
+def is_plan(value: Any) -> bool:
+    """Whether JSON holds subtasks, in whatever form."""
     if isinstance(value, list):
         items = cast("list[Any]", value)
         return bool(items) and all(_is_subtask(item) for item in items)

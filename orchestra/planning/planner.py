@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestra.document import DocumentSet
+from orchestra.document import DocumentSet, count_tokens
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import Catalogue, DocumentBlock, Instructions, Message, ModelReply, ModelRequest, Task
 from orchestra.planning.parse import parse_plan
@@ -30,6 +30,12 @@ def plan_request(
         max_tokens=PLAN_MAX_TOKENS,
         temperature=temperature,
     )
+
+
+def full_tokens(documents: DocumentSet, task: str, library: SkillLibrary) -> int:
+    """Tokens of `plan_request`, at a bounded price where the documents are huge."""
+    around = (Instructions(prompt("planner")), Catalogue(library.catalogue), Task(task))
+    return documents.size.tokens + sum(count_tokens(block.text) for block in around)
 
 
 def repair_request(request: ModelRequest, reply: ModelReply, error: PlanInvalid) -> ModelRequest:

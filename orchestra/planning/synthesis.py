@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
@@ -49,18 +49,20 @@ def synthesis_request(
     schema: AnswerSchema | None = None,
 ) -> ModelRequest:
     """The last call. With a schema, one reply carries the text and the data."""
-    blocks: list[Block] = [Instructions(prompt("synthesis"))]
-    if schema is not None:
-        blocks.append(Instructions(prompt("answer_schema")))
-    blocks += [Findings(tuple(findings)), Task(task)]
-    return ModelRequest(
-        blocks=tuple(blocks),
+    request = ModelRequest(
+        blocks=(Instructions(prompt("synthesis")), Findings(tuple(findings)), Task(task)),
         purpose="synthesis",
-        schema=None if schema is None else answer_envelope(schema),
-        schema_name="answer",
         max_tokens=max_tokens,
         temperature=temperature,
     )
+    return request if schema is None else with_schema(request, schema)
+
+
+def with_schema(request: ModelRequest, schema: AnswerSchema) -> ModelRequest:
+    """The same request, asking for text and data in one reply; how that looks stands after the rules."""
+    rules, *rest = request.blocks
+    blocks: tuple[Block, ...] = (rules, Instructions(prompt("answer_schema")), *rest)
+    return replace(request, blocks=blocks, schema=answer_envelope(schema), schema_name="answer")
 
 
 def json_schema(schema: AnswerSchema) -> dict[str, Any]:
