@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestra.document import Document
     from orchestra.errors import OrchestraError
     from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
-    from orchestra.pipeline import make_plan, orchestrate, orchestrate_async, synthesize
+    from orchestra.pipeline import compare_strategies, make_plan, orchestrate, orchestrate_async, synthesize
     from orchestra.planning.assemble import assemble
     from orchestra.planning.plan import Plan
     from orchestra.result import Result
@@ -39,6 +39,7 @@ _HOMES = {
     "SkillLibrary": "skills",
     "Usage": "models.protocol",
     "assemble": "planning.assemble",
+    "compare_strategies": "pipeline",
     "make_plan": "pipeline",
     "orchestrate": "pipeline",
     "orchestrate_async": "pipeline",
@@ -60,6 +61,7 @@ __all__ = [
     "SkillLibrary",
     "Usage",
     "assemble",
+    "compare_strategies",
     "make_plan",
     "orchestrate",
     "orchestrate_async",

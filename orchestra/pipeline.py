@@ -11,14 +11,19 @@ from orchestra.document import cite
 from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.assemble import OnUnresolved
+from orchestra.planning.direct import is_direct
+from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
+from orchestra.planning.strategy import StrategyChoice
 from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.reporting import end, report
-from orchestra.result import Answer, ErrorReport, Result, UsageReport
+from orchestra.result import Answer, ErrorReport, Result, StrategyReport, UsageReport
 from orchestra.run import Run
 from orchestra.run.assembling import assemble
+from orchestra.run.direct import answer_with_data
 from orchestra.run.execute import execute
-from orchestra.run.plan import ask_planner, check_self_answers, take_plan
+from orchestra.run.plan import check_self_answers, decide, take_plan
+from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
 from orchestra.settings import Context, ModelChoice, PlanChoice, Settings, Skills
@@ -39,7 +44,11 @@ def orchestrate(
     plan: PlanChoice | None = None,
     answer_schema: AnswerSchema | None = None,
     on_event: Listener | None = None,
-    on_unresolved: OnUnresolved = "full",
+    strategy: StrategyChoice = "auto",
+    outline_tokens: int = OUTLINE_TOKENS,
+    is_document_cached: bool = False,
+    max_followups: int = 1,
+    on_unresolved: OnUnresolved | None = None,
     timeout_s: float | None = None,
     max_attempts: int = 3,
     cancellation: Cancellation | None = None,
@@ -49,8 +58,14 @@ def orchestrate(
     `context`: a text, a `Path`, a `Document`, or a list of these. `skills` are merged over the built-in ones.
     `model`: "provider:name" or any object with `complete`; by default `ORCHESTRA_MODEL`, else the provider whose
     key is set, else the built-in engine, which quotes and does not reason. `plan` skips the planner.
-    `answer_schema` (a pydantic model or a JSON schema) also fills `result.data`. `on_unresolved` says what a subtask
-    sees when none of its pointers is in the document. `timeout_s` bounds each attempt of a call: 60 s for a
+    `answer_schema` (a pydantic model or a JSON schema) also fills `result.data`.
+
+    `strategy`: "direct" is one call with everything; "outline" shows the planner an outline and the lines that fit the
+    task, `outline_tokens` in all; "full" shows it everything; "auto" takes the cheaper of the first two by a cost
+    model, to which `is_document_cached` says that the model's provider holds the document in its prompt cache from an
+    earlier `direct` run. `on_unresolved` says what a subtask sees when none of its pointers is in the document: the
+    best parts for its words ("search", the default of "outline"), everything ("full"), or nothing ("error").
+    `timeout_s` bounds each attempt of a call: 60 s for a
     subtask, 300 s for planning and synthesis unless given. `on_event` is called on this thread.
 
     Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
@@ -65,6 +80,10 @@ def orchestrate(
         on_unresolved=on_unresolved,
         timeout_s=timeout_s,
         max_attempts=max_attempts,
+        strategy=strategy,
+        outline_tokens=outline_tokens,
+        is_document_cached=is_document_cached,
+        max_followups=max_followups,
     )
     if answer_schema is not None:
         json_schema(answer_schema)
@@ -76,9 +95,12 @@ def orchestrate(
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
     run.start()
-    plan = await ask_planner(run) if given_plan is None else take_plan(run, given_plan)
+    plan = await decide(run) if given_plan is None else take_plan(run, given_plan)
     plan = check_self_answers(run, plan)
     assignments = assemble(run, plan)
+    if schema is not None and is_direct(plan):
+        findings, draft = await answer_with_data(run, assignments[0], schema)
+        return report(run, plan, assignments, findings, draft)
     findings = await execute(run, plan, assignments, streams=schema is None)
     draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
     return report(run, plan, assignments, findings, draft)
@@ -116,22 +138,50 @@ def make_plan(
     skills: Skills | None = None,
     model: ModelChoice = None,
     *,
+    strategy: StrategyChoice = "auto",
+    outline_tokens: int = OUTLINE_TOKENS,
+    is_document_cached: bool = False,
     temperature: float | None = 0.3,
     on_event: Listener | None = None,
     timeout_s: float | None = None,
     max_attempts: int = 3,
 ) -> Plan:
-    """The planning phase alone: one call, its self-answers checked. Raises as `orchestrate` does."""
-    settings = Settings(temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts)
+    """The planning phase alone, its self-answers checked: no call by `direct`. Raises as `orchestrate` does."""
+    settings = Settings(
+        temperature=temperature,
+        timeout_s=timeout_s,
+        max_attempts=max_attempts,
+        strategy=strategy,
+        outline_tokens=outline_tokens,
+        is_document_cached=is_document_cached,
+    )
     run = Run.prepare(context, task, skills, (model, model, model), settings, on_event)
 
     async def story() -> Plan:
         run.start()
-        plan = check_self_answers(run, await ask_planner(run))
+        plan = check_self_answers(run, await decide(run))
         end(run, "completed")
         return plan
 
     return run.drive(story())
+
+
+def compare_strategies(
+    context: Context,
+    task: str,
+    skills: Skills | None = None,
+    model: ModelChoice = None,
+    *,
+    planner_model: ModelChoice = None,
+    strategy: StrategyChoice = "auto",
+    outline_tokens: int = OUTLINE_TOKENS,
+    is_document_cached: bool = False,
+) -> StrategyReport:
+    """What each strategy is expected to cost, and which one a run would take. Nothing is sent."""
+    settings = Settings(strategy=strategy, outline_tokens=outline_tokens, is_document_cached=is_document_cached)
+    models = (planner_model or model, model, model)
+    run = Run.prepare(context, task, skills, models, settings, None)
+    return strategy_report(run)
 
 
 def synthesize(

@@ -51,6 +51,7 @@ def report(
         answer=answer,
         status=status,
         plan=plan,
+        strategy=run.strategy,
         data=draft.data,
         citations=citations,
         subtasks=tuple(subtasks),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import (
@@ -18,8 +18,10 @@ from pydantic import (
 from orchestra.document import Citation
 from orchestra.errors import OrchestraError
 from orchestra.models.protocol import Usage
+from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.costs import Alternative, Way
 from orchestra.planning.plan import Plan
+from orchestra.planning.strategy import Choice, Estimate, Strategy, StrategyChoice
 
 RunStatus = Literal["completed", "partial", "failed"]
 SubtaskStatus = Literal["completed", "self-answered", "failed", "cancelled"]
@@ -151,9 +153,17 @@ class RunUsage(Frozen):
     @property
     def cost_usd(self) -> float | None:
         """US dollars; None when the price of a phase that made calls is not known."""
-        costs = [phase.cost_usd for phase in self.phases]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return _sum_known(phase.cost_usd for phase in self.phases)
+
+
+def _sum_known(costs: Iterable[float | None]) -> float | None:
+    """The sum; None when one of them is not known."""
+    total = 0.0
+    for cost in costs:
+        if cost is None:
+            return None
+        total += cost
+    return total
 
 
 class OtherWay(Frozen):
@@ -180,6 +190,73 @@ class Savings(Frozen):
         """Share of the other way's input tokens that this run did not send; negative when it sent more."""
         other = {"fanout": self.fanout, "fanout-cached": self.fanout_cached, "one-call": self.one_call}[way]
         return 1 - self.input_tokens / max(1, other.usage.total_input_tokens)
+
+
+class EstimateReport(Frozen):
+    """What one strategy was expected to take, before anything was sent. `note` says why it is not possible."""
+
+    strategy: Strategy
+    calls: int
+    plan: UsageReport
+    subtasks: UsageReport
+    synthesis: UsageReport
+    is_possible: bool = True
+    note: str = ""
+
+    @property
+    def input_tokens(self) -> int:
+        """Cached tokens included."""
+        return sum(phase.total_input_tokens for phase in (self.plan, self.subtasks, self.synthesis))
+
+    @property
+    def output_tokens(self) -> int:
+        return sum(phase.output_tokens for phase in (self.plan, self.subtasks, self.synthesis))
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars; None when a price is not known."""
+        return _sum_known(phase.cost_usd for phase in (self.plan, self.subtasks, self.synthesis))
+
+    @classmethod
+    def of(cls, estimate: Estimate, models: Sequence[tuple[str, str]]) -> EstimateReport:
+        """`models`: name and host of who plans, who works and who joins."""
+        plan, subtasks, synthesis = (
+            UsageReport.of(name, usage, host=host) if usage != Usage() else UsageReport(model=name)
+            for (name, host), usage in zip(models, estimate.phases, strict=True)
+        )
+        return cls(
+            strategy=estimate.strategy,
+            calls=estimate.calls,
+            plan=plan,
+            subtasks=subtasks,
+            synthesis=synthesis,
+            is_possible=estimate.is_possible,
+            note=estimate.note,
+        )
+
+
+class StrategyReport(Frozen):
+    """How the task was answered, what was asked for, why, and the estimated bills of all ways.
+
+    `chosen` is "given" when the caller brought the plan. `whole` says how a task about the document as a whole was
+    answered: "direct" or "map-reduce"; empty otherwise.
+    """
+
+    chosen: Strategy | Literal["given"]
+    asked: StrategyChoice
+    reason: str
+    whole: Literal["", "direct", "map-reduce"] = ""
+    estimates: tuple[EstimateReport, ...] = ()
+
+    @property
+    def on_unresolved(self) -> OnUnresolved:
+        """What a subtask sees, unless the caller says, when none of its pointers is in the document."""
+        return "search" if self.chosen == "outline" else "full"
+
+    @classmethod
+    def of(cls, choice: Choice, asked: StrategyChoice, models: Sequence[tuple[str, str]]) -> StrategyReport:
+        estimates = tuple(EstimateReport.of(each, models) for each in choice.estimates)
+        return cls(chosen=choice.strategy, asked=asked, reason=choice.reason, estimates=estimates)
 
 
 class SliceReport(Frozen):
@@ -227,6 +304,7 @@ class Result(Frozen):
     answer: str
     status: RunStatus
     plan: Plan
+    strategy: StrategyReport | None = None
     data: SerializeAsAny[Any] = None
     citations: tuple[Citation, ...] = ()
     subtasks: tuple[SubtaskResult, ...] = ()

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from models_for_tests import ScriptedModel, at, plan_of
 
-from orchestra import Document, Result, orchestrate
+import orchestra
+from orchestra import Document, Result
 from orchestra.errors import InputInvalid, PlanInvalid, SkillInvalid
 from orchestra.models.protocol import ModelReply, Usage
+
+# The models here are scripted to plan with the whole document in view.
+orchestrate = partial(orchestra.orchestrate, strategy="full")
 
 REPORT = "# Revenue\n\nRevenue was $40 million.\n\n# Costs\n\nCosts rose.\n"
 ONE = plan_of({"context_pointers": at("Revenue")})

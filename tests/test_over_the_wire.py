@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+from functools import partial
 
 import pytest
 from models_for_tests import at, plan_of
 from servers import json_answer, openai_chunks, openai_completion, openai_stream, sse_answer
 
-from orchestra import orchestrate
+import orchestra
+
+# The models here are scripted to plan with the whole document in view.
+orchestrate = partial(orchestra.orchestrate, strategy="full")
 
 CHAPTERS = 6
 REPORT = "\n".join(

@@ -6,26 +6,23 @@ import asyncio
 import json
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, at, codes, plan_of
 from pydantic import BaseModel
 
-from orchestra import (
-    Document,
-    Finding,
-    Result,
-    Skill,
-    SkillLibrary,
-    make_plan,
-    orchestrate,
-    orchestrate_async,
-    synthesize,
-)
+import orchestra
+from orchestra import Document, Finding, Result, Skill, SkillLibrary, synthesize
 from orchestra.document import count_tokens
 from orchestra.models.protocol import Usage
 from orchestra.planning.costs import request_tokens
 from orchestra.runtime.events import AnswerDelta, PlanReady, RouteCompleted, RouteStarted, Warned
+
+# The models here are scripted to plan with the whole document in view.
+make_plan = partial(orchestra.make_plan, strategy="full")
+orchestrate = partial(orchestra.orchestrate, strategy="full")
+orchestrate_async = partial(orchestra.orchestrate_async, strategy="full")
 
 
 def test_a_lookup_is_answered_by_the_planner_and_an_analysis_goes_out_with_its_slice_only():

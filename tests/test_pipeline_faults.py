@@ -5,19 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, codes, plan_of
 
-from orchestra import (
-    Cancellation,
-    Document,
-    Finding,
-    make_plan,
-    orchestrate,
-    orchestrate_async,
-    synthesize,
-)
+import orchestra
+from orchestra import Cancellation, Document, Finding, synthesize
 from orchestra.errors import (
     ContextTooLong,
     DocumentUnreadable,
@@ -31,6 +25,11 @@ from orchestra.errors import (
 )
 from orchestra.models.protocol import ModelReply, Usage
 from orchestra.runtime.events import NodeUpdated, RouteFailed
+
+# The models here are scripted to plan with the whole document in view.
+make_plan = partial(orchestra.make_plan, strategy="full")
+orchestrate = partial(orchestra.orchestrate, strategy="full")
+orchestrate_async = partial(orchestra.orchestrate_async, strategy="full")
 
 
 def test_a_failed_subtask_leaves_the_others_and_is_named_to_the_synthesis():

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from orchestra.document import DocumentSet
     from orchestra.planning.assemble import Assignment
     from orchestra.planning.plan import Plan
-    from orchestra.skills import SkillLibrary
+    from orchestra.result import EstimateReport, StrategyReport, UsageReport
+
+_ROW_HEADS = ("", "calls", "tokens in", "of it cached", "tokens out", "price")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +44,16 @@ def estimate(
     plan: Plan,
     assignments: Sequence[Assignment],
     documents: DocumentSet,
-    library: SkillLibrary,
     *,
     task: str,
     model: str,
-    planner_model: str = "",
+    planned: UsageReport,
 ) -> Bill:
-    """What the run of `plan` will take; `model` and `planner_model` are the names that prices are looked up by."""
+    """What the run of `plan` will take: `planned` for making it, then what its requests hold.
+
+    `model` is the name that prices are looked up by.
+    """
     from orchestra.planning.costs import EXPECTED_REPLY_TOKENS, alternatives
-    from orchestra.planning.planner import plan_request
     from orchestra.planning.synthesis import is_synthesis_needed, synthesis_request
 
     sent = [assignment.request() for assignment in assignments if assignment.error is None]
@@ -58,7 +61,7 @@ def estimate(
     findings = [Finding(subtask.id, subtask.task, subtask.answer or reply) for subtask in plan.subtasks]
     needs_synthesis = is_synthesis_needed(findings, len(plan.self_answered), None)
     phases = (
-        _line("plan", [plan_request(documents, task, library)], planner_model or model),
+        _planned(planned),
         _line("subtasks", sent, model),
         _line("synthesis", [synthesis_request(task, findings)] if needs_synthesis else [], model),
     )
@@ -69,6 +72,25 @@ def estimate(
         _total(phases),
         tuple(_priced(names[other.way], other.calls, other.usage, model) for other in others),
     )
+
+
+def strategies_text(report: StrategyReport) -> str:
+    """What each strategy was expected to take, the one that is taken marked, and why."""
+    rows = [_ROW_HEADS, *(_strategy_row(each, report.chosen) for each in report.estimates)]
+    notes = [f"{each.strategy}: {each.note}" for each in report.estimates if each.note]
+    return "\n".join((_table(rows), *notes, f"{report.chosen}: {report.reason}"))
+
+
+def _strategy_row(estimate: EstimateReport, chosen: str) -> tuple[str, ...]:
+    name = f"{'*' if estimate.strategy == chosen else ' '} {estimate.strategy}"
+    cached = sum(phase.cached_input_tokens for phase in (estimate.plan, estimate.subtasks, estimate.synthesis))
+    numbers = (estimate.calls, estimate.input_tokens, cached, estimate.output_tokens)
+    return (name, *(f"{number:,}" for number in numbers), _price(estimate.cost_usd))
+
+
+def _planned(usage: UsageReport) -> BillLine:
+    cached = usage.cached_input_tokens
+    return BillLine("plan", usage.calls, usage.total_input_tokens, cached, usage.output_tokens, usage.cost_usd)
 
 
 def _line(name: str, requests: Sequence[ModelRequest], model: str) -> BillLine:
@@ -101,7 +123,10 @@ def _total(lines: Iterable[BillLine]) -> BillLine:
 
 def bill_text(bill: Bill) -> str:
     """The bill as a table of plain text."""
-    rows = [("", "calls", "tokens in", "of it cached", "tokens out", "price"), *(_row(line) for line in bill.lines)]
+    return _table([_ROW_HEADS, *(_row(line) for line in bill.lines)])
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(
         f"{name:<22}{calls:>6}{into:>12}{cached:>14}{out:>12}{cost:>10}"
         for name, calls, into, cached, out, cost in rows

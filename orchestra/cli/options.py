@@ -28,9 +28,7 @@ skills_option = click.option(
 on_unresolved_option = click.option(
     "--on-unresolved",
     type=click.Choice(["full", "search", "error"]),
-    default="full",
-    show_default=True,
-    help="When no pointer of a subtask resolves: send everything, send the best parts, or fail it.",
+    help="When no pointer of a subtask resolves: send everything, the best parts (what `outline` does), or fail it.",
 )
 documents_and_task = click.argument("words", nargs=-1, metavar='DOC... "TASK"')
 
@@ -48,6 +46,35 @@ def split_task(words: tuple[str, ...]) -> tuple[list[Path], str]:
     if documents.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
     return [Path(document) for document in documents], task
+
+
+def strategy_options(command: F) -> F:
+    """`--strategy`, and what it rests on."""
+    for option in (
+        click.option(
+            "--document-cached",
+            "is_document_cached",
+            is_flag=True,
+            help="The provider's cache holds the document from a `direct` run just now; counts for `auto`.",
+        ),
+        click.option(
+            "--outline-tokens",
+            type=click.IntRange(1),
+            default=3000,
+            metavar="N",
+            show_default=True,
+            help="Most that the planner reads by `outline`.",
+        ),
+        click.option(
+            "--strategy",
+            type=click.Choice(["auto", "direct", "full", "outline"]),
+            default="auto",
+            show_default=True,
+            help="One call, a planner that reads everything, one that reads an outline, or what costs least.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def model_options(command: F) -> F:

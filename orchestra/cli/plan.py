@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestra.cli.bill import Bill, bill_text, estimate
+from orchestra.cli.bill import Bill, bill_text, estimate, strategies_text
 from orchestra.cli.group import debug_option
 from orchestra.cli.options import (
     documents_and_task,
@@ -19,14 +19,17 @@ from orchestra.cli.options import (
     on_unresolved_option,
     skills_option,
     split_task,
+    strategy_options,
 )
 from orchestra.cli.progress import progress
 from orchestra.cli.terminal import as_json, print_answer
 
 if TYPE_CHECKING:
-    from orchestra.document import LineRange
+    from orchestra.document import DocumentSet, LineRange
     from orchestra.planning.assemble import Assignment
     from orchestra.planning.plan import Plan, Subtask
+    from orchestra.result import StrategyReport
+    from orchestra.skills import SkillLibrary
 
 
 @click.command(
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 @documents_and_task
 @click.option("--model", metavar="NAME", help="Who plans; `orchestra models` says what the default is.")
 @skills_option
+@strategy_options
 @on_unresolved_option
 @json_option
 @click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
@@ -49,34 +53,49 @@ def plan(
     on_unresolved: Any,
     is_json: bool,
     quiet: bool,
+    **choices: Any,
 ) -> None:
-    """Show the plan, slices and estimated bill of a run.
+    """Show the plan, slices and estimated bill of a run, beside other strategies.
 
-    Asks the planner once and sends nothing after it. The JSON is a plan that
-    `orchestra run --plan` takes.
+    Asks the planner (not by `direct`) and sends nothing after it. The JSON is a
+    plan that `orchestra run --plan` takes.
     """
     paths, task = split_task(words)
     documents = load_documents(paths)
     library = load_skills(skill_folders, is_quiet=quiet)
 
     from orchestra.models import resolve_model
-    from orchestra.pipeline import make_plan
-    from orchestra.planning.assemble import assemble
+    from orchestra.pipeline import compare_strategies, make_plan
     from orchestra.runtime.calls import model_name
 
+    strategies = compare_strategies(documents, task, library, model, **choices)
     with progress(is_quiet=quiet) as listener:
-        made = make_plan(documents, task, skills=library, model=model, on_event=listener)
-    assignments = assemble(made, documents, library, on_unresolved=on_unresolved)
-    bill = estimate(made, assignments, documents, library, task=task, model=model_name(resolve_model(model)))
-    print_answer(as_json(_as_data(made, assignments, bill)) if is_json else _as_text(made, assignments, bill))
+        made = make_plan(documents, task, library, model, on_event=listener, **choices)
+    assignments = _assigned(made, documents, library, on_unresolved or strategies.on_unresolved)
+    planned = next(each.plan for each in strategies.estimates if each.strategy == strategies.chosen)
+    bill = estimate(made, assignments, documents, task=task, model=model_name(resolve_model(model)), planned=planned)
+    if is_json:
+        print_answer(as_json(_as_data(made, assignments, bill, strategies)))
+    else:
+        print_answer(_as_text(made, assignments, bill, strategies))
 
 
-def _as_text(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> str:
+def _assigned(plan: Plan, documents: DocumentSet, library: SkillLibrary, on_unresolved: Any) -> Sequence[Assignment]:
+    from orchestra.planning.assemble import assemble
+    from orchestra.planning.direct import direct_assignment, is_direct
+
+    if is_direct(plan):
+        return [direct_assignment(plan, documents)]
+    return assemble(plan, documents, library, on_unresolved=on_unresolved)
+
+
+def _as_text(plan: Plan, assignments: Sequence[Assignment], bill: Bill, strategies: StrategyReport) -> str:
     by_id = {assignment.subtask.id: assignment for assignment in assignments}
     blocks = [_subtask_text(subtask, by_id.get(subtask.id)) for subtask in plan.subtasks]
     if plan.reasoning:
         blocks.insert(0, plan.reasoning)
-    return "\n\n".join((*blocks, "Estimated bill\n" + bill_text(bill)))
+    compared = "Strategies, as expected before planning\n" + strategies_text(strategies)
+    return "\n\n".join((*blocks, "Estimated bill\n" + bill_text(bill), compared))
 
 
 def _subtask_text(subtask: Subtask, assignment: Assignment | None) -> str:
@@ -99,7 +118,7 @@ def _subtask_text(subtask: Subtask, assignment: Assignment | None) -> str:
     )
 
 
-def _as_data(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> dict[str, Any]:
+def _as_data(plan: Plan, assignments: Sequence[Assignment], bill: Bill, strategies: StrategyReport) -> dict[str, Any]:
     slices = [
         {
             "subtask": assignment.subtask.id,
@@ -116,7 +135,12 @@ def _as_data(plan: Plan, assignments: Sequence[Assignment], bill: Bill) -> dict[
         }
         for assignment in assignments
     ]
-    return {**plan.model_dump(mode="json"), "slices": slices, "bill": [asdict(line) for line in bill.lines]}
+    return {
+        **plan.model_dump(mode="json"),
+        "slices": slices,
+        "bill": [asdict(line) for line in bill.lines],
+        "strategy": strategies.model_dump(mode="json"),
+    }
 
 
 def _spans(ranges: Sequence[LineRange]) -> str:

@@ -18,6 +18,7 @@ from orchestra.cli.options import (
     on_unresolved_option,
     skills_option,
     split_task,
+    strategy_options,
 )
 from orchestra.cli.progress import progress
 from orchestra.cli.report import answer_text, capsule
@@ -43,6 +44,7 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED}
     metavar="FILE",
     help="Use this plan (JSON) and ask no planner.",
 )
+@strategy_options
 @on_unresolved_option
 @click.option(
     "--answer-schema",

@@ -19,7 +19,6 @@ StrategyChoice: TypeAlias = Literal["auto", "direct", "full", "outline"]
 CHOICES: tuple[StrategyChoice, ...] = get_args(StrategyChoice)
 
 MOST_PARTS = 6
-OUTLINE_TOKENS = 3_000  # what the planner reads in all
 PLAN_OUTPUT_TOKENS = 160  # of a plan as JSON, by strategy `outline`; `full` writes sentences beside it
 FULL_REPLY_ROOM = 4_096  # what a planner that reads everything may write
 REPLY_TOKENS = 200  # of a subtask, and of the answer

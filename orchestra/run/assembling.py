@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment
 from orchestra.planning.assemble import assemble as assembled
+from orchestra.planning.direct import direct_assignment, is_direct
 from orchestra.planning.plan import Plan
 from orchestra.run.state import Run
 from orchestra.runtime.events import PointerResolved, SliceReady
@@ -14,12 +15,16 @@ _SHOWN = {"full": "the whole document is sent", "search": "the best parts for it
 
 def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
     """The slice and prompt of every delegated subtask; each step of the pointer ladder is an event."""
+    if is_direct(plan):
+        assignments = (direct_assignment(plan, run.documents),)
+        _report_slice(run, assignments[0])
+        return assignments
     window = run.window_of(run.worker)
     assignments = assembled(
         plan,
         run.documents,
         run.library,
-        on_unresolved=run.settings.on_unresolved,
+        on_unresolved=run.on_unresolved,
         context_tokens=int(window * REPLY_ROOM) if window else DEFAULT_CONTEXT_TOKENS,
     )
     for assignment in assignments:

@@ -6,20 +6,37 @@ import json
 from pathlib import Path
 
 from orchestra.errors import ContextTooLong, InputInvalid, PlanInvalid
-from orchestra.planning.costs import request_tokens
+from orchestra.planning.direct import direct_plan
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan
 from orchestra.planning.planner import plan_request, read_plan, repair_request
 from orchestra.planning.self_answers import check_self_answers as checked_self_answers
+from orchestra.result import StrategyReport
 from orchestra.run.asking import ask
+from orchestra.run.outline import plan_from_outline
 from orchestra.run.state import Run
-from orchestra.runtime.calls import model_name
+from orchestra.run.strategy import choose_strategy
 from orchestra.runtime.events import PlanReady
 from orchestra.runtime.node import Node
 from orchestra.settings import PHASE_TIMEOUT_S, PlanChoice
 
 
-async def ask_planner(run: Run) -> Plan:
+async def decide(run: Run) -> Plan:
+    """The plan of a run: made by code for `direct`, by the planner otherwise. Raises what a planner's call raises."""
+    choice = choose_strategy(run)
+    if choice.strategy == "outline":
+        return await plan_from_outline(run)
+    estimate = choice.estimate
+    if not estimate.is_possible:
+        raise ContextTooLong(
+            f"strategy {choice.strategy!r} cannot be followed",
+            cause=estimate.note,
+            suggestion="Use strategy='outline', or a model with a longer context window.",
+        )
+    return direct_plan(run.task) if choice.strategy == "direct" else await _ask_planner(run)
+
+
+async def _ask_planner(run: Run) -> Plan:
     """One call; one more if its reply cannot be mended. Raises `PlanInvalid` and what the model raises."""
     node = run.node("plan", "plan", title="plan")
     job = run.scheduler.spawn(_ask_for_plan(run, node), node)
@@ -29,13 +46,6 @@ async def ask_planner(run: Run) -> Plan:
 
 async def _ask_for_plan(run: Run, node: Node) -> Plan:
     request = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
-    window = run.window_of(run.planner)
-    needed = request_tokens(request) + request.max_tokens if window else 0
-    if window and needed > window:
-        raise ContextTooLong(
-            f"the planner would read {needed:,} tokens; {model_name(run.planner)} can hold {window:,}",
-            suggestion="Use strategy='outline', or a planner_model with a longer context window.",
-        )
     reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
     try:
         plan, notes = read_plan(reply)
@@ -50,6 +60,7 @@ async def _ask_for_plan(run: Run, node: Node) -> Plan:
 
 def take_plan(run: Run, given: PlanChoice) -> Plan:
     """A plan that the caller brought: a `Plan`, a dict, or the path of a JSON file."""
+    run.strategy = StrategyReport(chosen="given", asked=run.settings.strategy, reason="the plan was given")
     if isinstance(given, str | Path):
         try:
             given = json.loads(Path(given).read_text(encoding="utf-8-sig"))

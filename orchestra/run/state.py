@@ -17,8 +17,8 @@ from orchestra.errors import (
 )
 from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply
-from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS
-from orchestra.result import Notice
+from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, OnUnresolved
+from orchestra.result import Notice, StrategyReport
 from orchestra.runtime.calls import context_window, model_name
 from orchestra.runtime.events import (
     EventStream,
@@ -58,6 +58,7 @@ class Run:
     scheduler: Scheduler
     root: Node
     cancellation: Cancellation | None = None
+    strategy: StrategyReport | None = None
     notices: list[Notice] = field(default_factory=list)
     errors: list[OrchestraError] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -115,6 +116,16 @@ class Run:
                 forget()
 
     @property
+    def on_unresolved(self) -> OnUnresolved:
+        """What a subtask sees when none of its pointers is in the document."""
+        return self.settings.on_unresolved or (self.strategy.on_unresolved if self.strategy else "full")
+
+    @property
+    def phase_models(self) -> tuple[Model, Model, Model]:
+        """Who plans, who works, who joins."""
+        return (self.planner, self.worker, self.synthesizer)
+
+    @property
     def model_names(self) -> dict[str, str]:
         return {
             "plan": model_name(self.planner),
@@ -142,7 +153,7 @@ class Run:
 
     def window_of(self, model: Model) -> int | None:
         """The model's context window; None, without looking it up, where the documents fit any."""
-        return context_window(model) if self.documents.tokens > DEFAULT_CONTEXT_TOKENS else None
+        return context_window(model) if self.documents.size.tokens > DEFAULT_CONTEXT_TOKENS else None
 
     def _fail(self, error: OrchestraError) -> None:
         self.root.end(Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED, error)

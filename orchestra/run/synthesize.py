@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestra.errors import AnswerInvalid
-from orchestra.models.protocol import Finding
+from orchestra.models.protocol import Finding, Model, ModelRequest
 from orchestra.planning.synthesis import (
     AnswerSchema,
     Draft,
@@ -58,13 +58,20 @@ async def _ask_for_answer(run: Run, node: Node, findings: Sequence[Finding], sch
         temperature=run.settings.temperature,
         schema=schema,
     )
-    reply = await ask(run, node, run.synthesizer, request, PHASE_TIMEOUT_S, streams_answer=schema is None)
+    if schema is not None:
+        return await ask_for_data(run, node, run.synthesizer, request, schema)
+    reply = await ask(run, node, run.synthesizer, request, PHASE_TIMEOUT_S, streams_answer=True)
     keep_reply(run, node, reply)
-    if schema is None:
-        return Draft(reply.text.strip())
+    return Draft(reply.text.strip())
+
+
+async def ask_for_data(run: Run, node: Node, model: Model, request: ModelRequest, schema: AnswerSchema) -> Draft:
+    """Text and data from one call; one more if they do not fit the schema. Raises `AnswerInvalid`."""
+    reply = await ask(run, node, model, request, PHASE_TIMEOUT_S)
+    keep_reply(run, node, reply)
     try:
         return Draft(*read_answer(reply, schema))
     except AnswerInvalid as error:
         run.warn("ANSWER_ASKED_AGAIN", f"the answer does not fit the schema: {error.cause}", node.id)
-        reply = await ask(run, node, run.synthesizer, answer_repair(request, reply, error), PHASE_TIMEOUT_S)
+        reply = await ask(run, node, model, answer_repair(request, reply, error), PHASE_TIMEOUT_S)
         return Draft(*read_answer(reply, schema))

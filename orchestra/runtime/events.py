@@ -77,6 +77,24 @@ class RouteFailed(NodeEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyChosen(Event):
+    """How the task will be answered, and why; `Result.strategy` has the estimated bills of all ways."""
+
+    type: ClassVar[str] = "strategy-chosen"
+    strategy: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookTaken(Event):
+    """The planner asked to see these sections or pages closer before it plans."""
+
+    type: ClassVar[str] = "look-taken"
+    node_id: str
+    ids: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanReady(Event):
     """`plan` as JSON; ids of the subtasks that the planner answered and of those that go out."""
 

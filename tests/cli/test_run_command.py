@@ -15,6 +15,7 @@ import pytest
 from servers import Received, Wire, json_answer, openai_chunks, openai_stream, sse_answer
 
 TASK = "Who audits the company, what drove the margin, and is it sound?"
+FULL = ("--strategy", "full")  # the server is scripted to plan with the whole document in view
 PLAN = {
     "reasoning": "One lookup, two questions.",
     "subtasks": [
@@ -83,7 +84,7 @@ MARGIN, SOUND = "What drove the margin?", "Is it sound?"
 def test_the_answer_and_its_sources_go_to_standard_output(provider, call, report: Path) -> None:
     provider()
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert done.exit_code == 0
     assert done.stdout.splitlines() == [
@@ -99,7 +100,7 @@ def test_the_answer_and_its_sources_go_to_standard_output(provider, call, report
 def test_progress_and_the_capsule_go_to_standard_error(provider, call, report: Path) -> None:
     provider()
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     lines = done.stderr.splitlines()
     assert lines[0] == "model: openai:m-1"
@@ -121,7 +122,7 @@ def test_progress_and_the_capsule_go_to_standard_error(provider, call, report: P
 def test_quiet_leaves_standard_error_empty(provider, call, report: Path) -> None:
     provider()
 
-    done = call("run", report, TASK, "--quiet")
+    done = call("run", report, TASK, *FULL, "--quiet")
 
     assert (done.exit_code, done.stderr) == (0, "")
 
@@ -131,7 +132,7 @@ def test_json_is_the_whole_result_and_reads_back(provider, call, report: Path) -
 
     provider()
 
-    done = call("run", report, TASK, "--json", "--quiet")
+    done = call("run", report, TASK, *FULL, "--json", "--quiet")
 
     result = Result.model_validate_json(done.stdout)
     assert (result.status, result.delegated, result.self_answered) == ("completed", 2, 1)
@@ -141,7 +142,7 @@ def test_json_is_the_whole_result_and_reads_back(provider, call, report: Path) -
 def test_output_writes_the_answer_to_a_file(provider, call, report: Path, tmp_path: Path) -> None:
     provider()
 
-    done = call("run", report, TASK, "--output", tmp_path / "answer.md", "--quiet")
+    done = call("run", report, TASK, *FULL, "--output", tmp_path / "answer.md", "--quiet")
 
     assert (done.exit_code, done.stdout) == (0, "")
     assert (tmp_path / "answer.md").read_text(encoding="utf-8").startswith("The auditor is Harrow Pike LLP [1].")
@@ -152,7 +153,7 @@ def test_output_into_a_folder_that_is_not_there_is_noticed_before_anything_is_se
 ) -> None:
     sent = provider()
 
-    done = call("run", report, TASK, "--output", report.parent / "none" / "answer.md")
+    done = call("run", report, TASK, *FULL, "--output", report.parent / "none" / "answer.md")
 
     assert done.exit_code == 2
     assert sent.requests == []
@@ -161,7 +162,7 @@ def test_output_into_a_folder_that_is_not_there_is_noticed_before_anything_is_se
 def test_a_failed_subtask_makes_a_partial_answer_and_exit_code_3(provider, call, report: Path) -> None:
     provider(SOUND=REFUSED)
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert done.exit_code == 3
     assert "The auditor is Harrow Pike LLP [1]." in done.stdout
@@ -172,7 +173,7 @@ def test_a_failed_subtask_makes_a_partial_answer_and_exit_code_3(provider, call,
 def test_a_planner_that_fails_is_an_error_and_exit_code_1(provider, call, report: Path) -> None:
     provider(PLANNING=REFUSED)
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert "orchestra: MODEL_BAD_REQUEST: " in done.stderr.splitlines()[-2]
@@ -182,7 +183,7 @@ def test_a_planner_that_fails_is_an_error_and_exit_code_1(provider, call, report
 def test_debug_shows_a_reply_that_is_no_plan(provider, call, report: Path) -> None:
     provider(PLANNING="I would rather not.")
 
-    done = call("run", report, TASK, "--debug")
+    done = call("run", report, TASK, *FULL, "--debug")
 
     assert done.exit_code == 1
     assert "what the model replied:\nI would rather not." in done.stderr
@@ -193,7 +194,7 @@ def test_a_run_without_any_answer_is_exit_code_1(provider, call, report: Path) -
     plan = {**PLAN, "subtasks": PLAN["subtasks"][1:]}
     provider(PLANNING=json.dumps(plan), MARGIN=REFUSED, SOUND=REFUSED)
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.count("MODEL_BAD_REQUEST") >= 2
@@ -203,7 +204,7 @@ def test_a_run_without_any_answer_is_exit_code_1(provider, call, report: Path) -
 def test_a_synthesis_that_fails_leaves_the_findings(provider, call, report: Path) -> None:
     provider(JOINING=REFUSED)
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert done.exit_code == 3
     assert "Stated: freight costs fell [" in done.stdout
@@ -213,7 +214,7 @@ def test_a_synthesis_that_fails_leaves_the_findings(provider, call, report: Path
 def test_what_a_model_says_does_not_reach_the_terminals_controls(provider, call, report: Path) -> None:
     provider(MARGIN=REFUSED.replace(b"no such thing", b"no \\u001b[2Jthing"))
 
-    done = call("run", report, TASK)
+    done = call("run", report, TASK, *FULL)
 
     assert "\x1b" not in done.stderr
 
@@ -222,7 +223,7 @@ def test_a_plan_from_a_file_asks_no_planner(provider, call, report: Path, tmp_pa
     sent = provider()
     (tmp_path / "plan.json").write_text(json.dumps(PLAN), encoding="utf-8")
 
-    done = call("run", report, TASK, "--plan", tmp_path / "plan.json")
+    done = call("run", report, TASK, *FULL, "--plan", tmp_path / "plan.json")
 
     assert done.exit_code == 0
     assert [PLANNING in request.body.decode() for request in sent.requests] == [False, False, False]
@@ -231,9 +232,9 @@ def test_a_plan_from_a_file_asks_no_planner(provider, call, report: Path, tmp_pa
 def test_a_plan_that_was_printed_can_be_run(provider, call, report: Path, tmp_path: Path) -> None:
     sent = provider()
 
-    planned = call("plan", report, TASK, "--json")
+    planned = call("plan", report, TASK, *FULL, "--json")
     (tmp_path / "plan.json").write_text(planned.stdout, encoding="utf-8")
-    done = call("run", report, TASK, "--plan", tmp_path / "plan.json", "--json", "--quiet")
+    done = call("run", report, TASK, *FULL, "--plan", tmp_path / "plan.json", "--json", "--quiet")
 
     assert (planned.exit_code, done.exit_code) == (0, 0)
     assert [subtask["id"] for subtask in json.loads(done.stdout)["subtasks"]] == ["1", "2", "3"]
@@ -243,14 +244,15 @@ def test_a_plan_that_was_printed_can_be_run(provider, call, report: Path, tmp_pa
 def test_plan_prints_slices_and_the_bill_and_sends_nothing_more(provider, call, report: Path) -> None:
     sent = provider()
 
-    done = call("plan", report, TASK)
+    done = call("plan", report, TASK, *FULL)
 
     assert done.exit_code == 0
     assert len(sent.requests) == 1
     assert "1. [self] Who is the auditor?\n   answer: Harrow Pike LLP [L7]" in done.stdout
     assert "2. [causal-reasoning] What drove the margin?\n   s4: L13-L15 (by id)\n   slice: L13-L15, " in done.stdout
     assert "   Results: L9-L15 (by title)" in done.stdout
-    bill = done.stdout.partition("Estimated bill\n")[2].splitlines()
+    after = done.stdout.partition("Estimated bill\n")[2]
+    bill, strategies = (part.splitlines() for part in after.split("\n\nStrategies, as expected before planning\n"))
     assert [line[:22].strip() for line in bill] == [
         "",
         "plan",
@@ -262,6 +264,7 @@ def test_plan_prints_slices_and_the_bill_and_sends_nothing_more(provider, call, 
         "one call, everything",
     ]
     assert [line.split()[-5] for line in bill[1:5]] == ["1", "2", "1", "4"]
+    assert [line[:22].strip() for line in strategies] == ["", "direct", "* full", "outline", "full: as asked for"]
 
 
 def test_skills_of_a_folder_are_in_the_catalogue(provider, call, report: Path, tmp_path: Path) -> None:
@@ -271,7 +274,7 @@ def test_skills_of_a_folder_are_in_the_catalogue(provider, call, report: Path, t
         "---\nname: legal-risk\ndescription: Finds legal exposure.\n---\nName it.\n", encoding="utf-8"
     )
 
-    done = call("plan", report, TASK, "--skills", tmp_path)
+    done = call("plan", report, TASK, *FULL, "--skills", tmp_path)
 
     assert done.exit_code == 0
     assert "- legal-risk: Finds legal exposure." in sent.requests[0].json["messages"][-1]["content"]
@@ -284,7 +287,7 @@ def test_an_answer_schema_fills_data(provider, call, report: Path, tmp_path: Pat
     schema = {"type": "object", "properties": {"auditor": {"type": "string"}}, "required": ["auditor"]}
     (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
 
-    done = call("run", report, TASK, "--answer-schema", tmp_path / "schema.json")
+    done = call("run", report, TASK, *FULL, "--answer-schema", tmp_path / "schema.json")
 
     assert done.exit_code == 0
     assert 'Data\n{\n  "auditor": "Harrow Pike LLP"\n}\n\nSources\n[1] ' in done.stdout
@@ -296,14 +299,14 @@ def test_a_schema_file_that_holds_none_is_a_usage_error(
 ) -> None:
     (tmp_path / "schema.json").write_text(content, encoding="utf-8")
 
-    done = call("run", report, TASK, "--answer-schema", tmp_path / "schema.json")
+    done = call("run", report, TASK, *FULL, "--answer-schema", tmp_path / "schema.json")
 
     assert done.exit_code == 2
     assert reason in done.stderr
 
 
 def test_an_unknown_model_is_a_usage_error(call, report: Path) -> None:
-    done = call("run", report, TASK, "--model", "claude-sonnet-5-5")
+    done = call("run", report, TASK, *FULL, "--model", "claude-sonnet-5-5")
 
     assert done.exit_code == 2
     assert "anthropic:claude-sonnet-5-5" in done.stderr.splitlines()[-1]
@@ -312,7 +315,7 @@ def test_an_unknown_model_is_a_usage_error(call, report: Path) -> None:
 @pytest.mark.parametrize(("hanging", "code"), [("SOUND", 3), ("PLANNING", 130)])
 def test_an_interrupt_gives_what_is_finished(provider, report: Path, hanging: str, code: int) -> None:
     sent = provider(**{hanging: None})
-    command = [sys.executable, "-m", "orchestra", "run", str(report), TASK, "--max-workers", "1"]
+    command = [sys.executable, "-m", "orchestra", "run", str(report), TASK, *FULL, "--max-workers", "1"]
 
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     has_come = sent.is_hanging.wait(timeout=30)

@@ -1,0 +1,25 @@
+"""The strategy `direct` with an answer schema: one call gives the text and the data."""
+
+from __future__ import annotations
+
+from orchestra.models.protocol import Finding
+from orchestra.planning.assemble import Assignment
+from orchestra.planning.synthesis import AnswerSchema, Draft, with_schema
+from orchestra.run.state import Run
+from orchestra.run.synthesize import ask_for_data
+
+
+async def answer_with_data(run: Run, assignment: Assignment, schema: AnswerSchema) -> tuple[list[Finding], Draft]:
+    """The whole task over the whole document, answered as the schema asks."""
+    subtask = assignment.subtask
+    node = run.node(f"subtask-{subtask.id}", "subtask", skill=assignment.skill.name, title=subtask.task)
+    request = with_schema(
+        assignment.request(max_tokens=run.settings.synthesis_max_tokens, temperature=run.settings.temperature), schema
+    )
+    job = run.scheduler.spawn(ask_for_data(run, node, run.worker, request, schema), node)
+    await run.scheduler.join([job])
+    if job.error is None:
+        return [Finding(subtask.id, subtask.task, job.value.text)], job.value
+    run.errors.append(job.error)
+    missing = Finding(subtask.id, subtask.task, f"{job.error.code}: {job.error.what}", is_missing=True)
+    return [missing], Draft("", error=job.error)

@@ -1,0 +1,56 @@
+"""Planning by the outline: one call over what code shows of the documents, and one more look if it is asked for."""
+
+from __future__ import annotations
+
+from orchestra.errors import PlanInvalid
+from orchestra.models.protocol import ModelRequest
+from orchestra.planning.direct import direct_plan
+from orchestra.planning.outline_planner import OutlineReply, look_request, outline_request, read_outline_reply
+from orchestra.planning.plan import Plan
+from orchestra.planning.planner import repair_request
+from orchestra.run.asking import ask
+from orchestra.run.state import Run
+from orchestra.runtime.events import LookTaken
+from orchestra.runtime.node import Node
+from orchestra.settings import PHASE_TIMEOUT_S
+
+
+async def plan_from_outline(run: Run) -> Plan:
+    """The planner's plan; for a task about the document as a whole, the plan that code makes."""
+    node = run.node("plan", "plan", title="plan")
+    job = run.scheduler.spawn(_ask(run, node), node)
+    await run.scheduler.join([job])
+    reply = job.value
+    return reply.plan if reply.plan is not None else direct_plan(run.task)
+
+
+async def _ask(run: Run, node: Node) -> OutlineReply:
+    settings = run.settings
+    request = outline_request(
+        run.documents,
+        run.task,
+        run.library,
+        outline_tokens=settings.outline_tokens,
+        temperature=settings.temperature,
+    )
+    reply = await _read(run, node, request)
+    if reply.look and reply.plan is None and not reply.whole:
+        run.stream.emit(LookTaken, node_id=node.id, ids=reply.look)
+        second = look_request(
+            request, reply, run.documents, run.task, run.library, outline_tokens=settings.outline_tokens
+        )
+        reply = await _read(run, node, second, may_look=False)
+    for note in reply.notes:
+        run.warn("PLAN_MENDED", note, node.id)
+    return reply
+
+
+async def _read(run: Run, node: Node, request: ModelRequest, *, may_look: bool = True) -> OutlineReply:
+    """One call; one more if its reply cannot be mended."""
+    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    try:
+        return read_outline_reply(reply, run.documents, may_look=may_look)
+    except PlanInvalid as error:
+        run.warn("PLAN_ASKED_AGAIN", f"the planner's reply is no valid plan: {error.cause}", node.id)
+        reply = await ask(run, node, run.planner, repair_request(request, reply, error), PHASE_TIMEOUT_S)
+        return read_outline_reply(reply, run.documents, may_look=may_look)

@@ -1,0 +1,82 @@
+"""Before the first call: which way the task is answered, decided by code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestra.models.prices import price
+from orchestra.models.protocol import OutlineBlock, Usage
+from orchestra.planning.costs import request_tokens
+from orchestra.planning.direct import direct_tokens
+from orchestra.planning.outline_planner import outline_request
+from orchestra.planning.planner import full_tokens
+from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices
+from orchestra.result import StrategyReport
+from orchestra.run.state import Run
+from orchestra.runtime.calls import context_window, model_host, model_name
+from orchestra.runtime.events import StrategyChosen
+from orchestra.skills import SkillLibrary
+
+FOLLOWUP_TOKENS = 4_500  # what one follow-up may send, its rules included
+
+
+def choose_strategy(run: Run) -> Choice:
+    """The strategy of this run; `run.strategy` tells the caller."""
+    choice = _choice(run)
+    run.strategy = StrategyReport.of(choice, run.settings.strategy, _names(run))
+    run.stream.emit(StrategyChosen, strategy=choice.strategy, reason=choice.reason)
+    return choice
+
+
+def strategy_report(run: Run) -> StrategyReport:
+    """What `choose_strategy` would choose, without a run."""
+    return StrategyReport.of(_choice(run), run.settings.strategy, _names(run))
+
+
+def _choice(run: Run) -> Choice:
+    return choose(sizes(run), run.settings.strategy, _price_of(run))
+
+
+def sizes(run: Run) -> Sizes:
+    """What the estimates rest on. The outline's prompt is made for it: that is what would be sent."""
+    request = outline_request(
+        run.documents,
+        run.task,
+        run.library,
+        outline_tokens=run.settings.outline_tokens,
+        temperature=run.settings.temperature,
+    )
+    hits = next(block.view.hits for block in request.blocks if isinstance(block, OutlineBlock))
+    parts = expected_parts(run.task)
+    return Sizes(
+        direct=direct_tokens(run.documents, run.task),
+        full=full_tokens(run.documents, run.task, run.library),
+        outline=request_tokens(request),
+        slices=expected_slices(hits, run.documents, parts),
+        parts=parts,
+        is_document_cached=run.settings.is_document_cached,
+        window=context_window(run.worker),
+        planner_window=context_window(run.planner),
+        max_followup_tokens=run.settings.max_followups * FOLLOWUP_TOKENS,
+        has_own_skills=run.library != SkillLibrary.builtin(),
+    )
+
+
+def _names(run: Run) -> list[tuple[str, str]]:
+    """Name and host of who plans, who works and who joins."""
+    return [(model_name(model), model_host(model)) for model in run.phase_models]
+
+
+def _price_of(run: Run) -> Price:
+    """US dollars for the usages of the three phases; None where a price is not known."""
+    models = _names(run)
+
+    def price_of(phases: Sequence[Usage]) -> float | None:
+        costs = [
+            price(name, usage, base_url=f"https://{host}/" if host else "") if usage != Usage() else 0.0
+            for (name, host), usage in zip(models, phases, strict=True)
+        ]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+    return price_of
