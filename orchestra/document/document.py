@@ -119,6 +119,13 @@ class Document:
             for unit in self.units
         )
 
+    @cached_property
+    def place_index(self) -> LexicalIndex:
+        """What retrieval searches: a row for each page, or for each unit where there are no pages."""
+        from orchestra.document.retrieval.index import index_places
+
+        return index_places(self)
+
     def line(self, number: int) -> str:
         """One line without its line end; IndexError outside 1..line_count."""
         if not 1 <= number <= self.line_count:

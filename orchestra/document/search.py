@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ _COMMON = """
 STOP_WORDS = frozenset(_COMMON.split())
 _WORD = re.compile(r"[^\W_]+")
 _MOST_TERMS = 64
+_FIELDS = {"title": 4.0, "body": 1.0}
+_LEAST_RARITY = 1e-6  # what FTS5 takes where more than half of the rows hold a phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +32,26 @@ class Hit:
 
 
 class LexicalIndex:
-    """Rows of (title, body), searched by BM25 with English stemming; a title weighs four times the body.
+    """Rows of texts, one for each field, searched by BM25 with English stemming; fields weigh as `fields` says.
 
     Thread-safe. The same rows and query give the same hits in the same order: by score, then by row.
     """
 
-    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, rows: Iterable[tuple[str, ...]], fields: Mapping[str, float] = _FIELDS) -> None:
         import sqlite3
 
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        names = ", ".join(fields)
+        self._cost = f"bm25(unit, {', '.join(map(str, fields.values()))})"
         self._connection.execute(
-            "CREATE VIRTUAL TABLE unit USING fts5(title, body, content='',"
+            f"CREATE VIRTUAL TABLE unit USING fts5({names}, content='',"
             " tokenize='porter unicode61 remove_diacritics 2')"
         )
         self._connection.execute("BEGIN")
         self._connection.executemany(
-            "INSERT INTO unit(rowid, title, body) VALUES (?, ?, ?)",
-            ((row, title, body) for row, (title, body) in enumerate(rows)),
+            f"INSERT INTO unit(rowid, {names}) VALUES (?{', ?' * len(fields)})",
+            ((row, *texts) for row, texts in enumerate(rows)),
         )
         self._connection.execute("COMMIT")
         self._size = int(self._connection.execute("SELECT count(*) FROM unit").fetchone()[0])
@@ -61,11 +65,21 @@ class LexicalIndex:
         if not terms or limit < 1:
             return []
         found = self._rows(
-            "SELECT rowid, bm25(unit, 4.0, 1.0) AS cost FROM unit WHERE unit MATCH ? ORDER BY cost, rowid LIMIT ?",
+            f"SELECT rowid, {self._cost} AS cost FROM unit WHERE unit MATCH ? ORDER BY cost, rowid LIMIT ?",
             " OR ".join(f'"{term}"' for term in terms),
             limit,
         )
         return [Hit(int(row), -cost) for row, cost in found]
+
+    def frequencies(self, phrase: str, fields: Sequence[str] = ()) -> dict[int, float]:
+        """How strongly each row holds a phrase, in all fields or some: BM25 without its factor for rarity, 0 to 2.2."""
+        words = " ".join(_WORD.findall(phrase))
+        if not words:
+            return {}
+        scope = f"{{{' '.join(fields)}}} : " if fields else ""
+        found = self._rows(f"SELECT rowid, {self._cost} FROM unit WHERE unit MATCH ?", f'{scope}"{words}"')
+        rarity = max(math.log((len(self) - len(found) + 0.5) / (len(found) + 0.5)), 0.0) or _LEAST_RARITY
+        return {int(row): -cost / rarity for row, cost in found}
 
     def covering(self, query: str, least: float, limit: int) -> list[tuple[int, float, float]]:
         """(row, coverage, score) of rows that hold at least `least` of the query's words, each weighted by rarity.

@@ -7,8 +7,15 @@ from pathlib import Path
 
 from orchestra.document.document import DocumentSet
 from orchestra.document.ranges import LineRange
-from orchestra.document.retrieval.hits import Hits, LineHit, Place, PlaceHit, rows_of
-from orchestra.document.search import LexicalIndex
+from orchestra.document.retrieval.aspects import Aspect, aspects_of
+from orchestra.document.retrieval.best_lines import ScoredLine, best_lines
+from orchestra.document.retrieval.cover import covering
+from orchestra.document.retrieval.hits import Hits, LineHit, Place, PlaceHit
+from orchestra.document.retrieval.line_table import LineTable
+from orchestra.document.retrieval.question import Question, read_task
+from orchestra.document.retrieval.shelf import Shelf
+from orchestra.document.retrieval.vocabulary import read_vocabulary
+from orchestra.document.retrieval.words import words_of
 
 MOST_PLACES = 60
 MOST_LINES = 60
@@ -28,12 +35,36 @@ def find(
     A place that lies wholly in `exclude` is left out, so that the best unread ones can be asked for. `vocabulary` is a
     file of further report terms, see `report_terms.toml`; None reads the one that ORCHESTRA_VOCABULARY names, if any.
     """
-    places = rows_of(documents)
-    index = LexicalIndex(("", documents.find(place.key).lines(place.first_line, place.last_line)) for place in places)
-    unread = [place.row for place in places if not _is_within(place, exclude)]
-    found = [PlaceHit(places[hit.row], hit.score) for hit in index.search(task, len(places)) if hit.row in unread]
-    lines = [LineHit(hit.place.first_line, hit.place, hit.score) for hit in found[:most_lines]]
-    return Hits(tuple(found[:most_places]), tuple(lines))
+    terms = read_vocabulary(vocabulary)
+    names = {word for name in documents.names for word in words_of(name)}
+    shelf = Shelf(documents)
+    aspects: list[Aspect] = []
+    tables: list[tuple[Question, LineTable]] = []
+    for question in read_task(task, terms, names):
+        found, table = aspects_of(question, terms, shelf)
+        aspects += found
+        tables.append((question, table))
+    gains = {
+        row: gain
+        for row, gain in covering(aspects, most_places + len(exclude))
+        if not _is_within(shelf.at(row)[1], exclude)
+    }
+    places = tuple(PlaceHit(shelf.at(row)[1], gain) for row, gain in gains.items())[:most_places]
+    highest = places[0].score if places else 1.0
+    shares = {row: gain / highest for row, gain in gains.items()}
+    ranked = [best_lines(question, table, shares, most_lines) for question, table in tables]
+    return Hits(places, _line_hits(ranked, shelf, exclude)[:most_lines])
+
+
+def _line_hits(ranked: list[list[ScoredLine]], shelf: Shelf, exclude: Collection[LineRange]) -> tuple[LineHit, ...]:
+    """The lines of all parts of a task together, each line once with its best score."""
+    hits: dict[tuple[int, int], LineHit] = {}
+    for score, line in (one for lines in ranked for one in lines):
+        _, place = shelf.at(line.place)
+        known = hits.get((line.place, line.number))
+        if not _is_within(place, exclude) and (known is None or known.score < score):
+            hits[line.place, line.number] = LineHit(line.number, place, score)
+    return tuple(hits[at] for at in sorted(hits, key=lambda at: (-hits[at].score, at)))
 
 
 def _is_within(place: Place, ranges: Collection[LineRange]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from orchestra.document.document import Document, DocumentSet
 from orchestra.document.ranges import LineRange
@@ -55,21 +54,25 @@ class Hits:
 
 def places_of(key: str, document: Document) -> Iterator[Place]:
     """The places of one document, in order."""
-    if document.page_starts:
-        ends = pairwise((*document.page_starts, document.line_count + 1))
-        for row, (first, following) in enumerate(ends):
-            yield Place(key, f"p{row + 1}", row, first, following - 1)
-        return
-    for row, unit in enumerate(document.units):
-        yield Place(key, unit.id, row, unit.first_line, unit.last_line)
+    return (place_at(key, document, row) for row in range(place_count(document)))
 
 
-def rows_of(documents: DocumentSet) -> list[Place]:
-    """The places of all documents, in order."""
-    return [place for key, _, document in documents.items() for place in places_of(key, document)]
+def place_count(document: Document) -> int:
+    return len(document.page_starts) or len(document.units)
+
+
+def place_at(key: str, document: Document, row: int) -> Place:
+    """The place that stands at `row` of a document; IndexError when there is none."""
+    starts = document.page_starts
+    if starts:
+        following = starts[row + 1] if row + 1 < len(starts) else document.line_count + 1
+        return Place(key, f"p{row + 1}", row, starts[row], following - 1)
+    unit = document.units[row]
+    return Place(key, unit.id, row, unit.first_line, unit.last_line)
 
 
 def neighbours(place: Place, documents: DocumentSet) -> tuple[Place, ...]:
-    """The places before and after in the same document, in order; KeyError for a document that the set does not have."""
+    """The places before and after in the same document, in order; KeyError without such a document."""
+    document = documents.find(place.key)
     beside = (place.row - 1, place.row + 1)
-    return tuple(one for one in places_of(place.key, documents.find(place.key)) if one.row in beside)
+    return tuple(place_at(place.key, document, row) for row in beside if 0 <= row < place_count(document))

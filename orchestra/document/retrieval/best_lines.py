@@ -1,0 +1,115 @@
+"""The lines that hold most of a task's words, and rows of tables whose label is what is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestra.document.retrieval.line_table import Line, LineTable
+from orchestra.document.retrieval.question import Question
+from orchestra.document.retrieval.words import words_of
+from orchestra.document.search import STOP_WORDS
+from orchestra.document.titles import is_contents_row
+
+_LABELLED = 1.0  # for a row of a table whose label the task says: as much as all its words
+_TITLE_SHARE = 0.5  # for a line of a few words that says nothing else
+_CONTENTS_SHARE = 0.2
+_PLACE_SHARE = 0.5
+_SPREAD = 0.85  # for each line of the same place before it
+_LEAST = 0.25  # of the best line's score
+_REPEATED = 4  # places with the same line make it a running head
+_TITLE_WORDS = 6
+
+_DIGITS = re.compile(r"\d+")
+_LABEL = re.compile(r"[^\d$€£¥]*")
+
+ScoredLine = tuple[float, Line]
+
+
+def best_lines(question: Question, table: LineTable, places: Mapping[int, float], most: int) -> list[ScoredLine]:
+    """At most `most` lines, best first; `places` are the gains of the places, of which the highest is 1."""
+    scores = _scores(question, table)
+    heads = _running(table.lines)
+    weighed = [
+        (score * (1 - _PLACE_SHARE + _PLACE_SHARE * places.get(table.lines[at].place, 0.0)), at)
+        for at, score in scores.items()
+        if _folded(table.lines[at]) not in heads
+    ]
+    weighed.sort(key=lambda one: (-one[0], one[1]))
+    return _spread([(score, table.lines[at]) for score, at in weighed], most)
+
+
+def _scores(question: Question, table: LineTable) -> dict[int, float]:
+    """Each line's share of the task's words, by weight and rarity, and what speaks for it besides."""
+    scores: dict[int, float] = {}
+    words: Counter[int] = Counter()
+    total = 0.0
+    for term in question.terms:
+        holders = table.holders(term.phrases)
+        weight = term.weight * table.rarity(len(holders)) if holders else 0.0
+        total += weight
+        for at in sorted(holders):
+            scores[at] = scores.get(at, 0.0) + weight
+            words[at] += " " not in term.phrases[0]
+    if not total:
+        return {}
+    labelled = _labelled(question, table)
+    found = {at: score / total * _fit(table.lines[at], words[at]) for at, score in scores.items()}
+    for at in sorted(labelled):
+        found[at] = found.get(at, 0.0) + _LABELLED
+    return found
+
+
+def _labelled(question: Question, table: LineTable) -> frozenset[int]:
+    """Rows that begin with a label that the task's terms ask for."""
+    wanted = {" ".join(words_of(label)) for need in question.needs for label in need.rows}
+    return frozenset(
+        at
+        for label in sorted(wanted)
+        for at in table.holders([label])
+        if table.lines[at].is_row and len(_label(table.lines[at])) <= len(label.split()) + 3
+    )
+
+
+def _fit(line: Line, words: int) -> float:
+    """More for a row whose label is mostly what is asked for; less for what can only be a title."""
+    if is_contents_row(line.text):
+        return _CONTENTS_SHARE
+    if line.is_row:
+        return 1.0 + 0.5 * min(words / max(len(_label(line)), 1), 1.0)
+    return _TITLE_SHARE if len(line.text.split()) <= _TITLE_WORDS else 1.0
+
+
+def _label(line: Line) -> list[str]:
+    found = _LABEL.match(line.text)
+    return [word for word in words_of(found[0] if found else "") if word not in STOP_WORDS]
+
+
+def _running(lines: Sequence[Line]) -> frozenset[str]:
+    places: dict[str, set[int]] = {}
+    for line in lines:
+        places.setdefault(_folded(line), set()).add(line.place)
+    return frozenset(text for text, where in places.items() if len(where) >= _REPEATED and "#" not in text.split()[-1])
+
+
+def _folded(line: Line) -> str:
+    return _DIGITS.sub("#", " ".join(line.text.casefold().split()))
+
+
+def _spread(lines: Iterable[ScoredLine], most: int) -> list[ScoredLine]:
+    """The lines, each distinct text once, those that follow others of their place further down."""
+    before: Counter[int] = Counter()
+    seen: set[str] = set()
+    spread: list[ScoredLine] = []
+    least = 0.0
+    for score, line in lines:
+        least = least or score * _LEAST
+        text = " ".join(line.text.casefold().split())
+        if score < least or text in seen:
+            continue
+        seen.add(text)
+        spread.append((score * _SPREAD ** before[line.place], line))
+        before[line.place] += 1
+    spread.sort(key=lambda one: (-one[0], one[1].place, one[1].number))
+    return spread[:most]

@@ -1,0 +1,58 @@
+"""The index of a document's places: which of them hold a phrase, in which field, and how often."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from orchestra.document.document import Document
+from orchestra.document.lines import Lines
+from orchestra.document.pages import running_heads
+from orchestra.document.retrieval.hits import places_of
+from orchestra.document.search import LexicalIndex
+from orchestra.document.titles import is_numeric_row, is_prose
+
+FIELDS = {"top": 2.0, "path": 1.0, "heads": 1.0, "body": 1.0}  # what stands in a title counts in the body, too
+TITLES = ("top", "path", "heads")
+
+_TOP_LINES = 6
+_LONGEST_TOP = 160
+
+
+def index_places(document: Document) -> LexicalIndex:
+    """An index with a row for each place: titles at its top, its section's path, headings within it, its text."""
+    return LexicalIndex(_rows(document), FIELDS)
+
+
+def _rows(document: Document) -> Iterator[tuple[str, ...]]:
+    outline = document.outline
+    starts = [section.first_line for section in outline.sections]
+    heads = running_heads(Lines(document.text), document.page_starts)
+    for place in places_of("", document):
+        body = document.lines(place.first_line, place.last_line)
+        path = outline.at(place.first_line).path if starts else ()
+        inside = outline.sections[bisect_left(starts, place.first_line) : bisect_left(starts, place.last_line + 1)]
+        titles = [section.title for section in inside]
+        if document.page_starts:
+            yield (
+                "\n".join(_top(document, place.first_line, place.last_line, heads)),
+                " ".join(path),
+                "\n".join(titles),
+                body,
+            )
+        else:
+            yield path[-1] if path else "", " ".join(path[:-1]), "\n".join(titles[1:]), body
+
+
+def _top(document: Document, first: int, last: int, heads: frozenset[int]) -> Iterator[str]:
+    """The title-like lines among the first few of a page."""
+    seen = 0
+    for number in range(first, last + 1):
+        text = document.line(number).strip()
+        if not text or number in heads:
+            continue
+        if len(text) <= _LONGEST_TOP and not is_numeric_row(text) and not (is_prose(text) and text[-1] in ".,;"):
+            yield text
+        seen += 1
+        if seen == _TOP_LINES:
+            return

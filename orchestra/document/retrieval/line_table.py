@@ -1,0 +1,62 @@
+"""The lines of a few places as a table that phrases can be looked up in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchestra.document.document import Document
+from orchestra.document.retrieval.hits import Place
+from orchestra.document.search import LexicalIndex
+from orchestra.document.titles import is_contents_row, is_prose
+
+_FIGURE = re.compile(r"[$€£¥]?\s?\(?[$€£¥]?\d[\d,.]*\)?\s?[%x]?\s*\|?\s*$|\d[\d,.]*\)?%?\s+[-–—]+$")
+_LONGEST_LINE = 2000  # characters of a line that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line with text: the number of its place, its own, and whether it is a table's row with figures."""
+
+    place: int
+    number: int
+    text: str
+    is_row: bool
+
+
+class LineTable:
+    """The lines with text of some places, in order."""
+
+    def __init__(self, places: Iterable[tuple[int, Document, Place]]) -> None:
+        self.lines: list[Line] = []
+        shown: list[tuple[str]] = []
+        for row, document, place in places:
+            above = ""
+            for number in range(place.first_line, place.last_line + 1):
+                text = document.line(number)[:_LONGEST_LINE].strip()
+                if not text:
+                    continue
+                is_row = _is_row(text)
+                self.lines.append(Line(row, number, text, is_row))
+                shown.append((f"{above}\n{text}" if is_row and text[:1].islower() else text,))
+                above = "" if is_row else text
+        self._index = LexicalIndex(shown, {"body": 1.0})
+        self._found: dict[str, frozenset[int]] = {}
+
+    def holders(self, phrases: Iterable[str]) -> frozenset[int]:
+        """Positions in `lines` of those that hold one of some phrases."""
+        found: frozenset[int] = frozenset()
+        for phrase in phrases:
+            if phrase not in self._found:
+                self._found[phrase] = frozenset(self._index.frequencies(phrase))
+            found |= self._found[phrase]
+        return found
+
+    def rarity(self, holders: int) -> float:
+        return math.log1p((len(self.lines) - holders + 0.5) / (holders + 0.5))
+
+
+def _is_row(text: str) -> bool:
+    return bool(_FIGURE.search(text[-40:])) and not is_contents_row(text) and not is_prose(text)
