@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
 from orchestra.planning.direct import direct_plan
 from orchestra.planning.outline_planner import OutlineReply, look_request, outline_request, read_outline_reply
-from orchestra.planning.plan import Plan
+from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.runtime.events import LookTaken
 from orchestra.runtime.node import Node
 from orchestra.settings import PHASE_TIMEOUT_S
+from orchestra.skills.library import GENERIC
 
 
 async def plan_from_outline(run: Run) -> Plan:
@@ -39,10 +42,24 @@ async def _ask(run: Run, node: Node) -> OutlineReply:
         second = look_request(
             request, reply, run.documents, run.task, run.library, outline_tokens=settings.outline_tokens
         )
-        reply = await _read(run, node, second, may_look=False)
+        reply = await _after_look(run, node, second, reply.look)
     for note in reply.notes:
         run.warn("PLAN_MENDED", note, node.id)
     return reply
+
+
+async def _after_look(run: Run, node: Node, request: ModelRequest, look: Sequence[str]) -> OutlineReply:
+    """The decision after a look. Where there is none, what was looked at is sent with the task as it stands."""
+    try:
+        return await _read(run, node, request, may_look=False)
+    except PlanInvalid as error:
+        run.warn(
+            "PLAN_MADE_OF_LOOK", f"what the planner looked at is sent, for it made no plan: {error.cause}", node.id
+        )
+        pointers = ContextPointers(sections=list(look))
+        return OutlineReply(
+            Plan(subtasks=[Subtask(id="1", task=run.task, skill=GENERIC.name, context_pointers=pointers)])
+        )
 
 
 async def _read(run: Run, node: Node, request: ModelRequest, *, may_look: bool = True) -> OutlineReply:
