@@ -9,12 +9,14 @@ from dataclasses import replace
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.models.extractive.choosing import best, with_items
+from orchestra.models.extractive.clear import CLEAR_COVERAGE
 from orchestra.models.extractive.comparison import blocks, compared
 from orchestra.models.extractive.kinds import asks_for_several
 from orchestra.models.extractive.listing import members_of, table_by
+from orchestra.models.extractive.measures import measures_in, rows_for
 from orchestra.models.extractive.notice import with_notice
 from orchestra.models.extractive.query import Query, make_query
-from orchestra.models.extractive.questions import split
+from orchestra.models.extractive.questions import Question, split
 from orchestra.models.extractive.quoting import bullets, quote
 from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, rank, states_cause
 from orchestra.models.extractive.skill_words import choose_skill
@@ -24,6 +26,7 @@ from orchestra.models.extractive.vocabulary import YEAR, stem, words
 from orchestra.models.extractive.word_lists import STOP_WORDS
 
 LEAST_COVERAGE = 0.34
+FIGURE_SKILLS = frozenset({"fact-extraction", "analytical-comparison"})
 FACTS, CAUSES, FEW_CAUSES, CENTRAL, OTHERS = 3, 7, 3, 8, 6
 NEAR_CAUSE, OTHER_YEAR = 0.75, 0.9
 SENTENCES_BEFORE, SENTENCES_AFTER = 2, 8
@@ -42,32 +45,47 @@ _CLAIM = re.compile(
 
 def answer(slice_: Slice, task: str) -> str:
     """The reply to a subtask: quotes with their lines, or `INSUFFICIENT: ` and what is missing."""
-    return with_notice(_answer(list(passages(slice_)), task))
+    subjects = tuple(dict.fromkeys(passage.document for passage in slice_.passages))
+    return with_notice(_answer(list(passages(slice_)), task, subjects))
 
 
 def answer_over_documents(documents: DocumentSet, task: str) -> str:
     """The same, from whatever in the documents has to do with the task."""
     library = Library(documents)
     found = [statement for place in library.candidates(task) for statement in library.statements(place)]
-    return with_notice(_answer(found, task))
+    return with_notice(_answer(found, task, documents.names))
 
 
-def _answer(statements: Sequence[Statement], task: str) -> str:
+def _answer(statements: Sequence[Statement], task: str, subjects: Sequence[str]) -> str:
     """The answer to each question of the task, under the question where there are several."""
-    questions = [question.full for question in split(task)]
+    questions = split(task)
     if len(questions) == 1:
-        return _answer_one(statements, questions[0])
-    return "\n\n".join(f"**{question}**\n\n{_answer_one(statements, question)}" for question in questions)
+        return _answer_one(statements, questions[0], subjects)
+    answers = ((question.asked, _answer_one(statements, question, subjects)) for question in questions)
+    return "\n\n".join(f"**{asked}**\n\n{answered}" for asked, answered in answers)
 
 
-def _answer_one(statements: Sequence[Statement], task: str) -> str:
-    skill = choose_skill(task)
-    query = make_query(task, [statement.text for statement in statements], skill)
+def _answer_one(statements: Sequence[Statement], question: Question, subjects: Sequence[str]) -> str:
+    skill = choose_skill(question.asked)
+    query = make_query(question.asked, [statement.text for statement in statements], skill, subjects)
     ranked = rank(query, statements)
+    if lines := _figures(query, question, skill, ranked, statements):
+        return "\n".join(lines).strip()
     if not ranked or max(each.coverage for each in ranked[:5]) < LEAST_COVERAGE:
         return f"INSUFFICIENT: {_missing(query, statements)}"
     lines = _BY_SKILL.get(skill, _most_relevant)(query, ranked, statements)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip())
+
+
+def _figures(
+    query: Query, question: Question, skill: str, ranked: Sequence[Ranked], statements: Sequence[Statement]
+) -> list[str]:
+    """The rows of the measures that a question names, where no single statement says it all; else nothing."""
+    if skill not in FIGURE_SKILLS or "who" in query.kinds or table_by(query, ranked):
+        return []
+    rows = rows_for(measures_in(question.full), query, statements)
+    is_said = bool(ranked) and ranked[0].answers and ranked[0].coverage >= CLEAR_COVERAGE and len(query.years) < 2
+    return [] if is_said or not rows else bullets(query, rows)
 
 
 def _facts(query: Query, ranked: Sequence[Ranked], statements: Sequence[Statement]) -> list[str]:

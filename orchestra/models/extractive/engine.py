@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
-from orchestra.document import count_tokens
+from orchestra.document import Slice, count_tokens
 from orchestra.models.extractive.answering import answer, answer_over_documents
 from orchestra.models.extractive.joining import fill, join
 from orchestra.models.extractive.notice import NOTICE
@@ -22,6 +22,7 @@ from orchestra.models.protocol import (
     OutlineBlock,
     SliceBlock,
     Task,
+    Tasks,
     Usage,
     fence,
 )
@@ -75,6 +76,9 @@ def _data(request: ModelRequest) -> dict[str, Any] | None:
 
 def _text(request: ModelRequest) -> str:
     findings, slice_, documents = _one(request, Findings), _one(request, SliceBlock), _one(request, DocumentBlock)
+    tasks = _one(request, Tasks)
+    if slice_ is not None and tasks is not None:
+        return _answers(slice_.slice, tasks)
     if slice_ is not None:
         return answer(slice_.slice, _task(request))
     if findings is not None:
@@ -82,6 +86,12 @@ def _text(request: ModelRequest) -> str:
     if documents is not None:
         return answer_over_documents(documents.documents, _task(request))
     return NOTICE
+
+
+def _answers(slice_: Slice, tasks: Tasks) -> str:
+    """The answer to each task under its mark; one that is too long is left out, to be asked for alone."""
+    each = [(tasks.mark(number), answer(slice_, words)) for number, words in enumerate(tasks.words, start=1)]
+    return "\n\n".join(f"{mark}\n{text}" for mark, text in each if count_tokens(text) <= tasks.reply_tokens)
 
 
 def _within(text: str, max_tokens: int) -> str:

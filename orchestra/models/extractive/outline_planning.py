@@ -47,7 +47,7 @@ def plan_from_outline(
         return _reply(
             [Draft(" ".join(task.split()), skill, _spread(view.documents, ONE_SUBTASK_TOKENS))], is_whole=True
         )
-    shares = _shares([choose_skill(question.full, catalogue) for question in questions])
+    shares = _shares([choose_skill(question.asked, catalogue) for question in questions])
     drafts: list[Draft] = []
     for question, (skill, budget) in zip(questions, shares, strict=True):
         check()
@@ -92,7 +92,7 @@ def _answered(view: OutlineView, question: Question, hits: Hits) -> Draft | None
     if not shown:
         return None
     texts = [_text(view.documents, hit.place.lines) for hit in hits.places[:TEXT_PLACES]]
-    query = make_query(question.full, texts, FACTS)
+    query = make_query(question.asked, texts, FACTS, view.documents.names)
     best = clear(query, rank(query, shown))
     if best is None:
         return None

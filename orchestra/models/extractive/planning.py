@@ -37,7 +37,7 @@ def plan(
     drafts: list[Draft] = []
     for question in split(task):
         check()
-        skill = choose_skill(question.full, catalogue)
+        skill = choose_skill(question.asked, catalogue)
         drafts.append(_draft(library, question, skill) if library else Draft(question.full, skill))
     drafts = at_most_six(drafts)
     return {
@@ -57,7 +57,7 @@ def plan(
 
 
 def _draft(library: Library, question: Question, skill: str) -> Draft:
-    query = make_query(question.full, library.texts, skill)
+    query = make_query(question.asked, library.texts, skill, library.documents.names)
     found = [(place, rank(query, library.statements(place))) for place in library.candidates(question.full)]
     found = [(place, ranked) for place, ranked in found if ranked]
     best = clear(query, (each for _, ranked in found for each in ranked)) if skill == "fact-extraction" else None

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from orchestra.models.extractive.kinds import Kind, kinds
+from orchestra.models.extractive.periods import spelt_out
 from orchestra.models.extractive.vocabulary import YEAR, alternatives, contains, phrase, stem, stems, words
 from orchestra.models.extractive.word_lists import ASKING, ASKING_BY_SKILL, GENERIC, MOVEMENTS, STOP_WORDS
 
@@ -23,6 +24,9 @@ _ASKING_BY_SKILL = {skill: frozenset(stems(" ".join(asking))) for skill, asking 
 _MOVEMENTS = frozenset(stems(" ".join(MOVEMENTS)))
 _GENERIC = frozenset(stems(" ".join(GENERIC)))
 _CAPITALISED = re.compile(r"(?<=\w[\s,(])[A-ZÀ-Þ][\w'’-]+")  # a name, since no sentence begins there
+_NAME = re.compile(r"\b[A-Z0-9][\w&.-]*(?:['’]s)?(?:\s+[A-Z][\w&.-]*(?:['’]s)?)*")
+_POSSESSIVE = re.compile(r"\b((?:[A-Z][\w&.-]*\s+){0,2}[A-Z0-9][\w&.-]*)['’]s\b")
+_ASIDE = re.compile(r"\s*\((?:formerly|as|in|not|e\.g\.|i\.e\.|for example|or|if)\b[^()]*\)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many\s+(.+)", re.IGNORECASE)
 _MONEY = re.compile(r"\bhow much\b|\b(?:cost|price|pay|paid|charged?|spent|spend|worth)\b", re.IGNORECASE)
 
@@ -72,19 +76,27 @@ class Query:
         return each in there or any(len(other) == 1 and other[0] in there for other in self.others.get(each, ()))
 
 
-def make_query(question: str, texts: Iterable[str], skill: str = "") -> Query:
-    """A query whose words weigh by how rarely they occur in `texts`; those that only name the skill are left out."""
+def make_query(question: str, texts: Iterable[str], skill: str = "", subjects: Iterable[str] = ()) -> Query:
+    """A query whose words weigh by how rarely they occur in `texts`; those that only name the skill are left out.
+
+    `subjects` name what the texts are about as a whole: such a name tells no statement from another.
+    """
+    question = _ASIDE.sub("", spelt_out(question))
     lowered = [text.lower() for text in texts]
     size = sum(map(len, lowered)) / CHARACTERS_PER_STATEMENT + 20
     ordered = stems(question)
     content = [each for each in dict.fromkeys(ordered) if not YEAR.fullmatch(each)]
     dropped = _ASKING | _ASKING_BY_SKILL.get(skill, frozenset())
     named = {each for match in _CAPITALISED.finditer(question) for each in stems(match[0])}
+    subject = _subject_stems(question, subjects)
+    owners = {each for match in _POSSESSIVE.finditer(question) for each in stems(match[1])}
     weights: dict[str, float] = {}
     for each in ([each for each in content if each not in dropped] or content)[:MAX_STEMS]:
         count = sum(text.count(_trunk(each)) for text in lowered)
         share = MOVEMENT_SHARE if each in _MOVEMENTS else GENERIC_SHARE if each in _GENERIC else 1.0
         share *= (1.0 if count else ABSENT_SHARE) * (NAME_SHARE if each in named else 1.0)
+        is_subject = each in subject or (each in owners and not count)
+        share = min(share, GENERIC_SHARE) if is_subject else share
         weights[each] = share * max(math.log((size + 1) / (count + 1)), LEAST_WEIGHT)
     return Query(
         text=question,
@@ -121,6 +133,15 @@ def title_fit(query: Query, title: str) -> float:
 @lru_cache(maxsize=4096)
 def _title_words(title: str) -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(stems(title)), phrase(title)
+
+
+def _subject_stems(question: str, subjects: Iterable[str]) -> set[str]:
+    """The stems of the names in a question that a document bears too: "Best Buy" and BESTBUY_2023_10K."""
+    borne = [re.sub(r"[^a-z0-9]", "", subject.lower()) for subject in subjects]
+    names = [match[0] for match in _NAME.finditer(question)]
+    squeezed = [(name, re.sub(r"['’]s$|[^a-z0-9]", "", name.lower().replace("’", "'"))) for name in names]
+    borne_too = [name for name, short in squeezed if len(short) > 1 and any(short in one for one in borne)]
+    return {each for name in borne_too for each in stems(name)}
 
 
 def _trunk(each: str) -> str:

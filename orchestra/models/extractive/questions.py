@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestra.models.extractive.vocabulary import stem, stems
+from orchestra.models.extractive.word_lists import FORM
 
 MAX_QUESTIONS = 24
 _ASKING = "who|whom|whose|what|when|where|why|how|which"
@@ -22,7 +23,8 @@ _SENTENCE_END = re.compile(r"(?<=[a-z0-9%)\"'”’])[.!]\s+(?=[\"'“‘(]?[A-Z
 _JOINT = re.compile(
     rf"\s*,\s*(?:and|but|or|then|also)?\s*(?:also\s+|then\s+)?(?=(?:{_ASKING}|{_ORDERING})\b)"
     rf"|\s+(?:and|then|and\s+then|and\s+also)\s+(?=(?:{_ASKING}|{_ORDERING})\b)"
-    rf"|\s*,\s*and\s+(?=(?:{_AUXILIARY})\b)",
+    rf"|\s*,\s*and\s+(?=(?:{_AUXILIARY})\b)"
+    rf"|:\s+(?=(?:{_ASKING})\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(rf"(?:in|on|at|by|from|for|to|of|with|since|until)?\s*\b(?:{_ASKING})\b", re.IGNORECASE)
@@ -35,25 +37,41 @@ _LEAD = re.compile(
 )
 
 
+_FORM = frozenset(stems(" ".join(FORM)))
+_DEFINES = re.compile(r"\s*(?:define|calculate|compute)\b.+\b(?:as|using|by|from)\b|.+\bdefined as\b", re.IGNORECASE)
+_CONDITION = re.compile(r"\s*(?:if|unless|in case)\b", re.IGNORECASE)
+_SOURCE = re.compile(r"\b(?:sheets?|statements?|p&l|notes?|table|section|chapter|page|appendix|report)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question of a task. `subject` is what a pronoun in it stands for, "" when it stands alone."""
+    """One question of a task. `subject` is what a pronoun in it stands for, "" when it stands alone.
+
+    `context` is what the task says beside it: definitions, where to look, the form of the answer.
+    """
 
     text: str
     subject: str = ""
+    context: tuple[str, ...] = ()
 
     @property
-    def full(self) -> str:
-        """The question so that it can be understood alone."""
+    def asked(self) -> str:
+        """The question alone, so that it can be understood."""
         if not self.subject:
             return self.text
         return f"{self.text.removesuffix('?')} ({self.subject}){'?' if self.text.endswith('?') else ''}"
+
+    @property
+    def full(self) -> str:
+        """The question with all that belongs to it; splitting it again gives the same question."""
+        end = "" if self.text.endswith("?") or not self.context else "."
+        return f"{self.asked}{end}{''.join(f' {each}.' for each in self.context)}"
 
 
 def split(task: str) -> tuple[Question, ...]:
     """The questions of a task in order; a task that asks nothing is one question, and what is too many is joined."""
     pieces = [piece for chunk in _chunks(task) for piece in _parts(chunk)]
-    questions = list(_with_subjects(pieces)) or [Question(" ".join(task.split()))]
+    questions = _with_subjects(pieces) or [Question(" ".join(task.split()))]
     if len(questions) <= MAX_QUESTIONS:
         return tuple(questions)
     rest = " ".join(question.full for question in questions[MAX_QUESTIONS - 1 :])
@@ -85,15 +103,47 @@ def _parts(chunk: str) -> Iterator[str]:
     yield from pieces
 
 
-def _with_subjects(pieces: list[str]) -> Iterator[Question]:
-    """Pieces that ask; what only sets the scene is dropped when something else asks."""
-    asking = [piece for piece in pieces if _ASKS.match(piece) or _ORDERS.match(piece)]
+def _with_subjects(pieces: list[str]) -> list[Question]:
+    """Pieces that ask, each with what is said beside it; what only sets the scene is dropped if something else asks."""
+    asking = [at for at, piece in enumerate(pieces) if _asks(piece)]
+    asking = asking or [at for at, piece in enumerate(pieces) if _ORDERS.match(piece)] or list(range(len(pieces)))
+    questions: list[Question] = []
+    waiting: list[str] = []
     subject = ""
-    for piece in asking or pieces:
+    for at, piece in enumerate(pieces):
+        if at not in asking:
+            said = [piece[:1].upper() + piece[1:]] if _belongs(piece) else []
+            if questions:
+                questions[-1] = replace(questions[-1], context=(*questions[-1].context, *said))
+            else:
+                waiting += said
+            continue
         needs_subject = bool(subject and _PRONOUN.search(piece) and len(_content(piece)) <= 3)
-        yield Question(_written(piece), subject if needs_subject else "")
+        questions.append(Question(_written(piece), subject if needs_subject else "", tuple(waiting)))
+        waiting = []
         if not needs_subject:
             subject = _LEAD.sub("", piece).strip()
+    return questions
+
+
+def _asks(piece: str) -> bool:
+    """Whether a piece asks for something itself, rather than saying how the answer is to be found or given."""
+    if _DEFINES.match(piece) or _CONDITION.match(piece):
+        return False
+    if _ASKS.match(piece):
+        return True
+    return bool(_ORDERS.match(piece)) and not _is_form(piece)
+
+
+def _belongs(piece: str) -> bool:
+    """Whether what does not ask says something about the answer: a definition, a source, a form."""
+    return bool(_DEFINES.match(piece) or _CONDITION.match(piece) or _SOURCE.search(piece)) or _is_form(piece)
+
+
+def _is_form(piece: str) -> bool:
+    """Whether a piece only speaks of the answer: its unit, its rounding, where it is to be found."""
+    content = _content(piece)
+    return bool(content) and all(each in _FORM or each.isdigit() for each in content)
 
 
 def _content(text: str) -> list[str]:

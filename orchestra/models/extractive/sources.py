@@ -65,7 +65,8 @@ class Library:
         if known is None:
             lines = self.documents.find(place.key).lines(place.unit.first_line, place.unit.last_line).split("\n")
             skip = _heading_lines(lines, place.path[-1] if place.path else "")
-            known = read(lines[skip:], place.unit.first_line + skip, place.key, place.path)
+            is_paged = bool(self.documents.find(place.key).page_starts)
+            known = read(lines[skip:], place.unit.first_line + skip, place.key, place.path, is_paged=is_paged)
             self._read[place.key, place.unit.id] = known
         return known
 
@@ -76,7 +77,8 @@ class Library:
 def passages(slice_: Slice) -> Iterator[Statement]:
     """The statements of a slice in document order."""
     for passage in slice_.passages:
-        yield from read(passage.text.split("\n"), passage.first_line, passage.key, passage.path)
+        lines, is_paged = passage.text.split("\n"), passage.pages is not None
+        yield from read(lines, passage.first_line, passage.key, passage.path, is_paged=is_paged)
 
 
 def _under_named(document: Document, asked: set[str]) -> Iterator[int]:

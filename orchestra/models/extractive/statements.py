@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from orchestra.models.extractive.heads import Heads
 from orchestra.models.extractive.vocabulary import phrase, stems
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
@@ -24,14 +25,15 @@ _FIGURE = r"\(?[$€£]?\s?\(?-?\d[\d,]*(?:\.\d+)?%?\)?x?|[-–—]"
 _ALIGNED = re.compile(
     rf"(?P<label>\S.*?[^\W\d].*?)[\s$.:·|]+(?P<cells>(?:{_FIGURE})(?:[\s$%)|]+(?:{_FIGURE}))+)[\s%)|]*$"
 )
-_YEARS_ONLY = re.compile(r"\D*(?:(?:19|20)\d\d\D{0,24}){2,}$")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _CELL = re.compile(_FIGURE)
 _ROW_ENDS = frozenset("0123456789)%x–—-|")
+_FURNITURE = re.compile(r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_NOTE = re.compile(r"\s*\((?:see\s+)?notes?\s[^()]*\)", re.IGNORECASE)
 MAX_CAPTION_WORDS = 14
+MAX_TITLE_WORDS = 9
 MAX_ROW_CHARACTERS = 400
 ABBREVIATION_CHARACTERS = 16
-HEADER_REACH_LINES = 40
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Statement:
 
     A row has `cells` (its label first), the `header` of its table (as many cells, empty when unknown) with its
     line, and the `caption` that stands above the table, with its line; lines are 0 where there is none.
-    `around` holds the stems of the labels of its table.
+    `unit` is what the text above says about its figures ("In millions"). `around` holds the stems of the labels of
+    its table.
     """
 
     text: str
@@ -54,6 +57,7 @@ class Statement:
     header_line: int = 0
     caption: str = ""
     caption_line: int = 0
+    unit: str = ""
     around: frozenset[str] = frozenset()
     is_item: bool = False
     is_code: bool = False
@@ -66,6 +70,11 @@ class Statement:
     def label(self) -> str:
         """What a row is about: its first cell that is no figure."""
         return next((cell for cell in self.cells if cell and not is_figure(cell)), "")
+
+    @cached_property
+    def label_stems(self) -> frozenset[str]:
+        """The stems of a row's label without what stands in brackets."""
+        return frozenset(stems(_IN_BRACKETS.sub("", self.label))) if self.is_row else frozenset()
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
@@ -96,16 +105,26 @@ def is_figure(cell: str) -> bool:
     return not text or text.replace(",", "").replace(".", "").isdigit()
 
 
-def read(lines: Sequence[str], first_line: int, key: str = "", titles: tuple[str, ...] = ()) -> list[Statement]:
-    """The statements of `lines`, the first of which is number `first_line`. Headings inside change the titles."""
-    return list(_Reader(lines, first_line, key, titles).read())
+def read(
+    lines: Sequence[str], first_line: int, key: str = "", titles: tuple[str, ...] = (), *, is_paged: bool = False
+) -> list[Statement]:
+    """The statements of `lines`, the first of which is number `first_line`. Headings inside change the titles.
+
+    The headings of a paged text bear no marks: there, a short line that stands alone is one.
+    """
+    return list(_Reader(lines, first_line, key, titles, is_paged=is_paged).read())
 
 
 class _Reader:
     """One pass over lines that keeps the headings, the caption and the table that are open."""
 
-    def __init__(self, lines: Sequence[str], first_line: int, key: str, titles: tuple[str, ...]) -> None:
+    def __init__(
+        self, lines: Sequence[str], first_line: int, key: str, titles: tuple[str, ...], *, is_paged: bool
+    ) -> None:
         self._lines, self._first, self._key = lines, first_line, key
+        self._is_paged = is_paged
+        self._under: tuple[str, ...] = ()
+        self._heads = Heads(lines)
         self._titles = titles
         self._levels: list[int] = []
         self._place = 0
@@ -115,7 +134,7 @@ class _Reader:
         position = 0
         while position < len(self._lines):
             line = self._lines[position]
-            if not line.strip():
+            if not line.strip() or _FURNITURE.match(line):
                 position += 1
             elif heading := _HEADING.match(line):
                 self._open(len(heading[1]), heading[2], is_first=position == 0)
@@ -212,7 +231,7 @@ class _Reader:
                 or _ITEM.match(line)
                 or self._is_table(stop)
             )
-            if not line.strip() or starts_other or _row(line) or _row(self._lines[stop - 1]):
+            if not line.strip() or _FURNITURE.match(line) or starts_other or _row(line) or _row(self._lines[stop - 1]):
                 return stop
             stop += 1
         return stop
@@ -220,14 +239,17 @@ class _Reader:
     def _paragraph(self, start: int, stop: int) -> Iterator[Statement]:
         """The sentences of a paragraph; a lone figure line is a row; a short one may be the caption of a table."""
         if stop - start == 1 and (row := _row(self._lines[start])):
-            yield self._aligned(start, row)
+            if not self._heads.is_head(start):
+                yield self._aligned(start, row)
             return
         lines = ["" if _UNDERLINE.match(line) else line for line in self._lines[start:stop]]
         item = _ITEM.match(lines[0])
         lines[0] = lines[0][item.end() :] if item else lines[0]
-        titles = self._titles
+        titles = (*self._titles, *self._under)
         if run_in := _RUN_IN.match(lines[0]):
             titles = (*titles, run_in[1])
+        elif self._is_paged and not item and (title := self._title(start, stop)):
+            self._under = (title,)
         text = "\n".join(line.strip().lstrip("> ") for line in lines)
         self._caption = ("", 0)
         if len(text.split()) <= MAX_CAPTION_WORDS and not text.rstrip("*_").endswith((".", "!", "?")):
@@ -241,18 +263,40 @@ class _Reader:
             if re.search(r"\w", sentence):
                 yield self._statement(" ".join(sentence.split()), first, last, titles=titles, is_item=bool(item))
 
+    def _title(self, start: int, stop: int) -> str:
+        """What a paragraph of a paged text says as a heading: a short line that stands alone; else nothing."""
+        text = self._lines[start].strip()
+        is_alone = stop == start + 1 and (stop == len(self._lines) or not self._lines[stop].strip())
+        is_short = len(text.split()) <= MAX_TITLE_WORDS and text[:1].isupper() and text[-1:] not in ".,;!?"
+        return text.rstrip(":") if is_alone and is_short else ""
+
     def _aligned(self, position: int, row: tuple[str, ...]) -> Statement:
-        """A row of figures set with spaces; its header is the nearest line of years above."""
-        header: tuple[str, ...] = ()
-        header_line = 0
-        for above in range(position - 1, max(position - HEADER_REACH_LINES, -1), -1):
-            if len(self._lines[above]) <= MAX_ROW_CHARACTERS and _YEARS_ONLY.match(self._lines[above]):
-                years = _YEAR.findall(self._lines[above])
-                if len(years) == len(row) - 1:
-                    header, header_line = ("", *years), self._first + above
-                break
+        """A row of figures set with spaces, under the nearest head of years above it that has as many columns."""
+        head = self._heads.above(position)
+        row = self._with_start(position, _fitted(row, len(head.columns)) if head else row)
         text = " ".join(self._lines[position].split())
-        return self._statement(text, position, position, cells=row, header=header, header_line=header_line)
+        titles = (*self._titles, *self._under)
+        if head is None:
+            return self._statement(text, position, position, cells=row, titles=titles)
+        fits = len(head.columns) == len(row) - 1
+        return self._statement(
+            text,
+            position,
+            position,
+            cells=row,
+            titles=titles,
+            header=("", *head.columns) if fits else (),
+            header_line=self._first + head.position if fits else 0,
+            caption=head.caption,
+            unit=head.unit,
+            caption_line=self._first + head.unit_position if head.unit else 0,
+        )
+
+    def _with_start(self, position: int, row: tuple[str, ...]) -> tuple[str, ...]:
+        """A row whose label began on the line before, made whole: it goes on in small letters."""
+        before = self._lines[position - 1].strip() if position else ""
+        is_continued = row[0][:1].islower() and before[:1].isupper() and before[-1:] not in ".:;" and not _row(before)
+        return (f"{before} {row[0]}", *row[1:]) if is_continued and len(before) <= MAX_ROW_CHARACTERS else row
 
     def _statement(self, text: str, first: int, last: int, **more: object) -> Statement:
         self._place += 1
@@ -270,10 +314,19 @@ def _row(line: str) -> tuple[str, ...]:
     """Label and figures of a line such as "Total revenue   $ 2,839.5   2,593.9"; empty when it is none."""
     if len(line) > MAX_ROW_CHARACTERS or line.rstrip()[-1:] not in _ROW_ENDS:
         return ()
-    match = _ALIGNED.match(line.strip())
+    match = _ALIGNED.match(_NOTE.sub("", line.strip()))
     if match is None or len(match["label"]) > 120:
         return ()
     return (match["label"].strip(" .$:"), *(cell.strip() for cell in _CELL.findall(match["cells"])))
+
+
+def _fitted(row: tuple[str, ...], columns: int) -> tuple[str, ...]:
+    """A row with as many cells as its head: figures that end the label ("of $40 and $42") go back into it."""
+    surplus = len(row) - 1 - columns
+    is_within = re.search(r"(?:\b(?:and|of|to|at|note|notes|than|less)|[,;–—-])$", row[0], re.IGNORECASE)
+    if surplus <= 0 or columns < 2 or not is_within:
+        return row
+    return (" ".join((row[0], *row[1 : 1 + surplus])), *row[1 + surplus :])
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:

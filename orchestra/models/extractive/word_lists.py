@@ -37,7 +37,7 @@ IRREGULAR = dict(
 ASKING = _list("""
     compare comparison versus summarize summary overview outline evaluate assess classify critique describe discuss main
     key important kind type sort mean define value definition happen number amount much happened due take place ago
-    high see face say long far two three four both
+    high see face say long far two three four both fy usd using based basing
     """)
 ASKING_BY_SKILL = {
     "causal-reasoning": _list("explain reason cause drive drove driven driver led lead result effect impact affect"),
@@ -59,6 +59,16 @@ ROLES = frozenset(
     general counsel audit president vice chair secretary court authority we our in on at for note item section
     """)
 )
+
+# An order of nothing else speaks of the answer: "Answer in USD millions", "Round to one decimal place".
+FORM = _list("""
+    answer question response respond reply give provide state use using rely relying base basing based round decimal
+    place unit percent percentage usd dollar million billion thousand assume assuming perspective standpoint analyst
+    investor detail details information data show shown statement income sheet balance cash flow operation earning
+    primarily only within clearly plainly outlined line item items judgment judgments judgement follow following
+    calculate compute metric financial utilize utilizing sentence word bullet point list table english brief briefly
+    short format form number quote cite source page
+""")
 
 # A task that says nothing else is about the document as a whole.
 ABOUT_THE_WHOLE = _list("""
