@@ -133,7 +133,29 @@ class Task:
         return f"Task: {self.words}"
 
 
-Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Several tasks over the same excerpts, each answered by itself under its number.
+
+    `reply_tokens` is what each answer may take, were it asked for alone.
+    """
+
+    words: tuple[str, ...]
+    reply_tokens: int
+    cacheable: bool = False
+    kind: ClassVar[str] = "tasks"
+
+    @property
+    def text(self) -> str:
+        return "\n".join(f"Task {number}: {words}" for number, words in enumerate(self.words, start=1))
+
+    @staticmethod
+    def mark(number: int) -> str:
+        """The line that stands above the answer to a task, in the reply."""
+        return f"<<{number}>>"
+
+
+Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task | Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +349,9 @@ class Model(Protocol):
     one that does not, but its thread, and Python's exit, wait for it.
 
     An object may also have `name: str` (how results and prices call it), and
-    `context_window: int` (tokens; unknown when absent), and `notice: str`, a sentence about itself that stands
-    with every answer that is joined without a synthesis of its own.
+    `context_window: int` (tokens; unknown when absent), `cache_minimum_tokens: int`, the shortest prefix that its
+    prompt cache holds (no cache when absent), and `notice: str`, a sentence about itself that stands with every
+    answer that is joined without a synthesis of its own.
     """
 
     def complete(self, request: ModelRequest) -> ModelReply: ...
