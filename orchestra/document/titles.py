@@ -64,10 +64,15 @@ def read_title(line: str) -> Title | None:
     """The title that a line looks like, by itself; None for text, table rows and rows of a table of contents."""
     if len(line) > 2 * _LONGEST_TITLE:
         return None
-    line = _STRAY_LETTER.sub("", _CONTINUATION.sub("", " ".join(line.split())))
+    line = without_stray_letter(_CONTINUATION.sub("", " ".join(line.split())))
     if not line or len(line) > _LONGEST_TITLE or is_contents_row(line) or _LEADERS.search(line):
         return None
     return _labelled(line) or _numbered(line) or _capitals(line) or _words(line)
+
+
+def without_stray_letter(line: str) -> str:
+    """A line whose last letter, if it stands apart from its word, is joined to it."""
+    return _STRAY_LETTER.sub("", line)
 
 
 def may_be_labelled(line: str) -> bool:

@@ -14,6 +14,7 @@ from orchestra.document.retrieval.hits import Hits, LineHit, Place, PlaceHit
 from orchestra.document.retrieval.line_table import LineTable
 from orchestra.document.retrieval.question import Question, read_task
 from orchestra.document.retrieval.shelf import Shelf
+from orchestra.document.retrieval.statements import statement_places
 from orchestra.document.retrieval.vocabulary import read_vocabulary
 from orchestra.document.retrieval.words import words_of
 
@@ -38,10 +39,13 @@ def find(
     terms = read_vocabulary(vocabulary)
     names = {word for name in documents.names for word in words_of(name)}
     shelf = Shelf(documents)
+    questions = read_task(task, terms, names)
+    wanted = any(question.statements or any(need.statement for need in question.needs) for question in questions)
+    printed = statement_places(tuple(terms.statements.values()), shelf) if wanted else {}
     aspects: list[Aspect] = []
     tables: list[tuple[Question, LineTable]] = []
-    for question in read_task(task, terms, names):
-        found, table = aspects_of(question, terms, shelf)
+    for question in questions:
+        found, table = aspects_of(question, printed, shelf)
         aspects += found
         tables.append((question, table))
     gains = {

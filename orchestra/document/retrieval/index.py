@@ -10,7 +10,7 @@ from orchestra.document.lines import Lines
 from orchestra.document.pages import running_heads
 from orchestra.document.retrieval.hits import places_of
 from orchestra.document.search import LexicalIndex
-from orchestra.document.titles import is_numeric_row, is_prose
+from orchestra.document.titles import is_numeric_row, is_prose, without_stray_letter
 
 FIELDS = {"top": 2.0, "path": 1.0, "heads": 1.0, "body": 1.0}  # what stands in a title counts in the body, too
 TITLES = ("top", "path", "heads")
@@ -48,7 +48,7 @@ def _top(document: Document, first: int, last: int, heads: frozenset[int]) -> It
     """The title-like lines among the first few of a page."""
     seen = 0
     for number in range(first, last + 1):
-        text = document.line(number).strip()
+        text = without_stray_letter(document.line(number).strip())
         if not text or number in heads:
             continue
         if len(text) <= _LONGEST_TOP and not is_numeric_row(text) and not (is_prose(text) and text[-1] in ".,;"):

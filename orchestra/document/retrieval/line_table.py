@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from orchestra.document.document import Document
 from orchestra.document.retrieval.hits import Place
 from orchestra.document.search import LexicalIndex
-from orchestra.document.titles import is_contents_row, is_prose
+from orchestra.document.titles import is_contents_row, is_prose, without_stray_letter
 
 _FIGURE = re.compile(r"[$€£¥]?\s?\(?[$€£¥]?\d[\d,.]*\)?\s?[%x]?\s*\|?\s*$|\d[\d,.]*\)?%?\s+[-–—]+$")
 _LONGEST_LINE = 2000  # characters of a line that are looked at
@@ -35,7 +35,7 @@ class LineTable:
         for row, document, place in places:
             above = ""
             for number in range(place.first_line, place.last_line + 1):
-                text = document.line(number)[:_LONGEST_LINE].strip()
+                text = without_stray_letter(document.line(number)[:_LONGEST_LINE].strip())
                 if not text:
                     continue
                 is_row = _is_row(text)
@@ -53,6 +53,14 @@ class LineTable:
                 self._found[phrase] = frozenset(self._index.frequencies(phrase))
             found |= self._found[phrase]
         return found
+
+    def labelled(self, labels: Iterable[str]) -> dict[int, int]:
+        """For each place, how many of some labels stand on its rows with figures."""
+        counts: dict[int, int] = {}
+        for label in labels:
+            for place in {self.lines[at].place for at in self.holders([label]) if self.lines[at].is_row}:
+                counts[place] = counts.get(place, 0) + 1
+        return counts
 
     def rarity(self, holders: int) -> float:
         return math.log1p((len(self.lines) - holders + 0.5) / (holders + 0.5))
