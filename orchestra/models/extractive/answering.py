@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.models.extractive.choosing import best, with_items
-from orchestra.models.extractive.clear import CLEAR_COVERAGE
+from orchestra.models.extractive.clear import clear
 from orchestra.models.extractive.comparison import blocks, compared
 from orchestra.models.extractive.kinds import asks_for_several
 from orchestra.models.extractive.listing import members_of, table_by
@@ -83,8 +83,8 @@ def _figures(
     """The rows of the measures that a question names, where no single statement says it all; else nothing."""
     if skill not in FIGURE_SKILLS or "who" in query.kinds or table_by(query, ranked):
         return []
-    rows = rows_for(measures_in(question.full), query, statements)
-    is_said = bool(ranked) and ranked[0].answers and ranked[0].coverage >= CLEAR_COVERAGE and len(query.years) < 2
+    rows = rows_for(measures_in(question), query, statements)
+    is_said = len(query.years) < 2 and clear(query, ranked) is not None
     return [] if is_said or not rows else bullets(query, rows)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from orchestra.models.extractive.ranking import Ranked
 from orchestra.models.extractive.statements import Statement
 
-MAX_ITEMS, ITEM_REACH_LINES = 6, 3
+MAX_ITEMS, MAX_ROWS, ITEM_REACH_LINES = 6, 12, 3
 
 
 def best(ranked: Iterable[Ranked], most: int, share: float) -> list[Ranked]:
@@ -33,12 +33,23 @@ def with_items(chosen: Sequence[Ranked], statements: Sequence[Statement]) -> lis
         start = at.get(id(each.statement), -1) + 1
         if not each.statement.text.endswith(":") or not start:
             continue
-        line = each.statement.last_line
-        for following in statements[start : start + MAX_ITEMS]:
-            is_listed = following.is_item or following.is_code or following.is_row
-            if not is_listed or following.first_line - line > ITEM_REACH_LINES:
-                break
-            line = following.last_line
-            if id(following) not in known:
-                found.append(Ranked(following, 0.0, 0.0))
+        found += [Ranked(item, 0.0, 0.0) for item in _introduced(each.statement, statements[start:], known)]
     return found
+
+
+def _introduced(colon: Statement, following: Sequence[Statement], known: set[int]) -> Iterator[Statement]:
+    """The first items, or rows, after a statement; before rows a line may stand that heads their columns."""
+    line, count, is_headed = colon.last_line, 0, False
+    for each in following[: MAX_ROWS + 1]:
+        is_listed = each.is_item or each.is_code or each.is_row
+        if each.first_line - line > ITEM_REACH_LINES or (not is_listed and (is_headed or count)):
+            return
+        line, is_headed = each.last_line, is_headed or not is_listed
+        if is_listed and is_headed and not each.is_row:
+            return
+        count += is_listed
+        if count > (MAX_ROWS if each.is_row else MAX_ITEMS):
+            return
+        if id(each) not in known:
+            known.add(id(each))
+            yield each

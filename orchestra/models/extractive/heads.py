@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-REACH_LINES, TITLE_LINES = 70, 6
+REACH_LINES, TITLE_LINES, MAX_BLANK_LINES = 70, 6, 2
 MAX_CHARACTERS, MAX_OTHER_WORDS, MAX_TITLE_WORDS = 240, 14, 14
 _MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
 _COLUMN = re.compile(
@@ -20,6 +20,9 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+\d{{1,2}},?", re.IGNORECASE)
 _BESIDE = re.compile(r"\([^()]*\)|\bQ[1-4]\b|\b(?:Item|Note)\s+\d+", re.IGNORECASE)
 _PROSE = re.compile(r"\b(?:and|or|to|from|through|in|of|versus|compared)\b", re.IGNORECASE)
+_FRAGMENT = re.compile(
+    rf"\s*(?:{_MONTH}\s+\d{{1,2}},?|(?:{_MONTH}\s+\d{{1,2}},\s+)?(?:19|20)\d\d|{_MONTH})\s*$", re.IGNORECASE
+)
 _UNIT = re.compile(
     r"\(?\s*((?:amounts?|dollars?|u\.s\. dollars?|\$|€|£|shares|figures|unaudited|[\w ]{0,24})[\w ,;/$€£&-]{0,40}"
     r"\b(?:millions?|thousands?|billions?)\b[^()]{0,60})\)?",
@@ -44,6 +47,7 @@ class Heads:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._columns = {at: found for at, line in enumerate(lines) if (found := columns_of(line))}
+        self._columns |= dict(_stacked(lines))
         self._positions = sorted(self._columns)
         self._made: dict[int, Head] = {}
 
@@ -75,6 +79,20 @@ class Heads:
         line = self._lines[at].strip()
         is_short = len(line.split()) <= MAX_TITLE_WORDS and len(line) <= MAX_CHARACTERS
         return is_short and not line.endswith((".", ";")) and at not in self._columns
+
+
+def _stacked(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Heads whose dates stand one below the other, a word or a date a line: at their last line."""
+    run: list[int] = []
+    for at, line in enumerate([*lines, "end"]):
+        if run and not line.strip() and at - run[-1] <= MAX_BLANK_LINES:
+            continue
+        if at < len(lines) and _FRAGMENT.match(line):
+            run.append(at)
+            continue
+        if len(run) > 1 and (columns := columns_of(" ".join(lines[one].strip() for one in run))):
+            yield run[-1], columns
+        run = []
 
 
 def columns_of(line: str) -> tuple[str, ...]:

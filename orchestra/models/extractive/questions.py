@@ -40,7 +40,9 @@ _LEAD = re.compile(
 _FORM = frozenset(stems(" ".join(FORM)))
 _DEFINES = re.compile(r"\s*(?:define|calculate|compute)\b.+\b(?:as|using|by|from)\b|.+\bdefined as\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\s*(?:if|unless|in case)\b", re.IGNORECASE)
-_SOURCE = re.compile(r"\b(?:sheets?|statements?|p&l|notes?|table|section|chapter|page|appendix|report)\b", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"\b(?:sheets?|statements?|p&l|notes?|table|section|chapter|page|appendix|report)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Question:
         if not self.subject:
             return self.text
         return f"{self.text.removesuffix('?')} ({self.subject}){'?' if self.text.endswith('?') else ''}"
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """What of the context says how something is computed."""
+        return tuple(each for each in self.context if _DEFINES.match(each))
 
     @property
     def full(self) -> str:

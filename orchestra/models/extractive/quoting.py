@@ -37,8 +37,10 @@ def quote(query: Query, ranked: Ranked) -> str:
         return f"{statement.text} {mark(statement)}"
     corner = statement.header[0] if statement.header else ""
     is_bare = not re.search(r"[%$€£]", statement.text)
-    said = statement.unit or next((each for each in (statement.caption, corner) if is_bare and _UNIT_WORDS.search(each)), "")
-    unit = f" ({said[:1].lower()}{said[1:]})" if said else ""
+    said = statement.unit or next(
+        (each for each in (statement.caption, corner) if is_bare and _UNIT_WORDS.search(each)), ""
+    )
+    unit = f" ({said if said.isupper() or said[1:2].isupper() else said[:1].lower() + said[1:]})" if said else ""
     cited = (statement.header_line, statement.caption_line if said and said != corner else 0)
     return f"{_row(query, statement, ranked.column)}{unit} {mark(statement, *cited)}"
 

@@ -126,8 +126,13 @@ def _title_share(query: Query, each: str, statement: Statement) -> float:
 
 
 def _column(query: Query, statement: Statement) -> int:
-    """The column whose head holds the question's year or most of its words, among those with a value; 0 for none."""
+    """The column whose head holds the question's year or most of its words, among those with a value; 0 for none.
+
+    Where several years are asked for, no single column says it.
+    """
     best, best_value = 0, 0.0
+    if sum(1 for head in statement.header if any(year in head for year in query.years)) > 1 < len(query.years):
+        return 0
     for number in range(1, min(len(statement.header), len(statement.cells))):
         if not statement.cells[number].strip(" -–—"):
             continue
@@ -216,4 +221,6 @@ def _out_of_place(query: Query, statement: Statement) -> float:
         loss += 0.05
     if _LINK_ONLY.match(statement.text):
         loss += 0.3
+    if statement.is_title:
+        loss += 0.25
     return loss + (0.2 if _REFERENCE.search(statement.text) else 0.0)

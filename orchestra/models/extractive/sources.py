@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestra.document import Document, DocumentSet, Slice, Unit
+from orchestra.models.extractive.heads import REACH_LINES
 from orchestra.models.extractive.statements import Statement, read
 from orchestra.models.extractive.vocabulary import stems, synonyms_of
 
@@ -75,10 +76,14 @@ class Library:
 
 
 def passages(slice_: Slice) -> Iterator[Statement]:
-    """The statements of a slice in document order."""
+    """The statements of a slice in document order. A table may go on from one passage into the next."""
+    before: list[str] = []
+    end = ("", 0)
     for passage in slice_.passages:
         lines, is_paged = passage.text.split("\n"), passage.pages is not None
-        yield from read(lines, passage.first_line, passage.key, passage.path, is_paged=is_paged)
+        before = before[-REACH_LINES:] if is_paged and end == (passage.key, passage.first_line - 1) else []
+        yield from read(lines, passage.first_line, passage.key, passage.path, is_paged=is_paged, before=before)
+        before, end = [*before, *lines], (passage.key, passage.last_line)
 
 
 def _under_named(document: Document, asked: set[str]) -> Iterator[int]:

@@ -27,7 +27,9 @@ _ALIGNED = re.compile(
 )
 _CELL = re.compile(_FIGURE)
 _ROW_ENDS = frozenset("0123456789)%x–—-|")
-_FURNITURE = re.compile(r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE)
+_FURNITURE = re.compile(
+    r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE
+)
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
 _NOTE = re.compile(r"\s*\((?:see\s+)?notes?\s[^()]*\)", re.IGNORECASE)
 MAX_CAPTION_WORDS = 14
@@ -71,10 +73,16 @@ class Statement:
         """What a row is about: its first cell that is no figure."""
         return next((cell for cell in self.cells if cell and not is_figure(cell)), "")
 
+    @property
+    def is_title(self) -> bool:
+        """Whether it is a few words without an end, which say no more than a heading."""
+        is_text = not (self.is_row or self.is_item or self.is_code)
+        return is_text and self.text[-1:].isalnum() and len(self.text.split()) <= MAX_TITLE_WORDS
+
     @cached_property
-    def label_stems(self) -> frozenset[str]:
+    def label_stems(self) -> tuple[str, ...]:
         """The stems of a row's label without what stands in brackets."""
-        return frozenset(stems(_IN_BRACKETS.sub("", self.label))) if self.is_row else frozenset()
+        return tuple(stems(_IN_BRACKETS.sub("", self.label))) if self.is_row else ()
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
@@ -106,25 +114,39 @@ def is_figure(cell: str) -> bool:
 
 
 def read(
-    lines: Sequence[str], first_line: int, key: str = "", titles: tuple[str, ...] = (), *, is_paged: bool = False
+    lines: Sequence[str],
+    first_line: int,
+    key: str = "",
+    titles: tuple[str, ...] = (),
+    *,
+    is_paged: bool = False,
+    before: Sequence[str] = (),
 ) -> list[Statement]:
     """The statements of `lines`, the first of which is number `first_line`. Headings inside change the titles.
 
-    The headings of a paged text bear no marks: there, a short line that stands alone is one.
+    The headings of a paged text bear no marks: there, a short line that stands alone is one. `before` are the lines
+    right before, where the head of a table may stand that goes on here.
     """
-    return list(_Reader(lines, first_line, key, titles, is_paged=is_paged).read())
+    return list(_Reader(lines, first_line, key, titles, is_paged=is_paged, before=before).read())
 
 
 class _Reader:
     """One pass over lines that keeps the headings, the caption and the table that are open."""
 
     def __init__(
-        self, lines: Sequence[str], first_line: int, key: str, titles: tuple[str, ...], *, is_paged: bool
+        self,
+        lines: Sequence[str],
+        first_line: int,
+        key: str,
+        titles: tuple[str, ...],
+        *,
+        is_paged: bool,
+        before: Sequence[str],
     ) -> None:
         self._lines, self._first, self._key = lines, first_line, key
         self._is_paged = is_paged
         self._under: tuple[str, ...] = ()
-        self._heads = Heads(lines)
+        self._heads, self._offset = Heads([*before, *lines]), len(before)
         self._titles = titles
         self._levels: list[int] = []
         self._place = 0
@@ -239,7 +261,7 @@ class _Reader:
     def _paragraph(self, start: int, stop: int) -> Iterator[Statement]:
         """The sentences of a paragraph; a lone figure line is a row; a short one may be the caption of a table."""
         if stop - start == 1 and (row := _row(self._lines[start])):
-            if not self._heads.is_head(start):
+            if not self._heads.is_head(self._offset + start):
                 yield self._aligned(start, row)
             return
         lines = ["" if _UNDERLINE.match(line) else line for line in self._lines[start:stop]]
@@ -272,7 +294,7 @@ class _Reader:
 
     def _aligned(self, position: int, row: tuple[str, ...]) -> Statement:
         """A row of figures set with spaces, under the nearest head of years above it that has as many columns."""
-        head = self._heads.above(position)
+        head = self._heads.above(self._offset + position)
         row = self._with_start(position, _fitted(row, len(head.columns)) if head else row)
         text = " ".join(self._lines[position].split())
         titles = (*self._titles, *self._under)
@@ -286,10 +308,10 @@ class _Reader:
             cells=row,
             titles=titles,
             header=("", *head.columns) if fits else (),
-            header_line=self._first + head.position if fits else 0,
+            header_line=self._first + head.position - self._offset if fits else 0,
             caption=head.caption,
             unit=head.unit,
-            caption_line=self._first + head.unit_position if head.unit else 0,
+            caption_line=self._first + head.unit_position - self._offset if head.unit else 0,
         )
 
     def _with_start(self, position: int, row: tuple[str, ...]) -> tuple[str, ...]:
