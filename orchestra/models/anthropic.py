@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestra.errors import ContextTooLong, ModelRefused
+from orchestra.models.caching import anthropic_minimum
 from orchestra.models.capabilities import JSON_SCHEMA, Capabilities, Trait, for_schema
 from orchestra.models.json_text import mend_object
 from orchestra.models.keys import Credential
@@ -72,6 +73,10 @@ class AnthropicModel(WireModel):
             capabilities=capabilities,
             transport=transport,
         )
+
+    @property
+    def cache_minimum_tokens(self) -> int | None:
+        return anthropic_minimum(self.model)
 
     def _more_headers(self) -> Mapping[str, str]:
         return {"anthropic-version": API_VERSION}

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestra.errors import ModelRefused
+from orchestra.models.caching import openai_minimum
 from orchestra.models.capabilities import JSON_SCHEMA, Capabilities, Trait, for_schema
 from orchestra.models.keys import Credential
 from orchestra.models.protocol import Message, ModelReply, ModelRequest, StopReason, Usage
@@ -71,6 +72,10 @@ class OpenAIModel(WireModel):
             capabilities=capabilities,
             transport=transport,
         )
+
+    @property
+    def cache_minimum_tokens(self) -> int | None:
+        return openai_minimum(self.model)
 
     def _body(self, request: ModelRequest, lacking: frozenset[str]) -> dict[str, Any]:
         system, parts = split_instructions(request.blocks)

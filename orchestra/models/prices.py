@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FREE = ("builtin", "ollama")
 _LISTED = ("anthropic", "openai")
+_MILLION = 1_000_000
 
 
 def price(model_name: str, usage: Usage, *, base_url: str = "") -> float | None:
@@ -28,6 +29,15 @@ def price(model_name: str, usage: Usage, *, base_url: str = "") -> float | None:
         return 0.0
     found = _look_up(model_name, usage, base_url)
     return None if found is None else float(found.total_price)
+
+
+def cache_ratios(model_name: str, *, base_url: str = "") -> tuple[float, float] | None:
+    """What a token costs that is written to, and read from, the prompt cache, over a plain one; None if unknown."""
+    plain, written, read = (
+        price(model_name, usage, base_url=base_url)
+        for usage in (Usage(_MILLION), Usage(cache_write_tokens=_MILLION), Usage(cached_input_tokens=_MILLION))
+    )
+    return (written / plain, read / plain) if plain and written is not None and read is not None else None
 
 
 def context_window(model_name: str, *, base_url: str = "") -> int | None:

@@ -84,6 +84,11 @@ class WireModel(ABC):
 
         return context_window(self.name, base_url=self.base_url)
 
+    @property
+    def cache_minimum_tokens(self) -> int | None:
+        """Tokens of the shortest prefix that its prompt cache holds; None where it is not known to have one."""
+        return None
+
     def complete(self, request: ModelRequest) -> ModelReply:
         """Send `request`, and again without a feature when the server refuses that feature.
 
