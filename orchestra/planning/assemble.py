@@ -19,7 +19,7 @@ from orchestra.document import (
     whole,
 )
 from orchestra.errors import OrchestraError, PointersUnresolved
-from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task
+from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task, Tasks
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.pointing import resolve_pointers
@@ -51,21 +51,37 @@ class Assignment:
     def request(
         self, *, max_tokens: int = 2048, temperature: float | None = None, findings: Sequence[Finding] = ()
     ) -> ModelRequest:
-        """The request for this subtask. What subtasks can share stands first: the rules, then the slice."""
-        hint = f"\nReply form: {self.skill.output_hint}" if self.skill.output_hint else ""
-        blocks: list[Block] = [
-            Instructions(prompt("subtask")),
-            SliceBlock(self.slice),
-        ]
-        if findings:
-            blocks.append(Findings(tuple(findings)))
-        blocks += [Instructions(self.skill.system_prompt + hint), Task(self.subtask.task)]
-        return ModelRequest(
-            blocks=tuple(blocks),
-            purpose="subtask",
+        """The request for this subtask alone, its slice whole and cacheable."""
+        return subtask_request(
+            self.skill,
+            (SliceBlock(self.slice),),
+            findings,
+            Task(self.subtask.task),
             max_tokens=min(max_tokens, self.skill.max_tokens or max_tokens),
             temperature=temperature,
         )
+
+
+def subtask_request(
+    skill: Skill,
+    slices: Sequence[SliceBlock],
+    findings: Sequence[Finding],
+    task: Task | Tasks,
+    *,
+    max_tokens: int,
+    temperature: float | None,
+    reply_form: str = "",
+) -> ModelRequest:
+    """What a subtask is sent. What subtasks can share stands first: the rules, then the slice."""
+    hint = f"\nReply form: {skill.output_hint}" if skill.output_hint else ""
+    blocks: list[Block] = [Instructions(prompt("subtask")), *slices]
+    if findings:
+        blocks.append(Findings(tuple(findings)))
+    blocks.append(Instructions(skill.system_prompt + hint))
+    if reply_form:
+        blocks.append(Instructions(reply_form))
+    blocks.append(task)
+    return ModelRequest(tuple(blocks), purpose="subtask", max_tokens=max_tokens, temperature=temperature)
 
 
 def assemble(
