@@ -1,25 +1,30 @@
-"""Parts: an over-long own text divided between paragraphs, never inside a fence or a table.
+"""Parts: an over-long own text divided between paragraphs, never inside a fence or a table that can be shown whole.
 
 Blocks parted by blank lines are packed into parts of even size. A block that is too long by itself stays whole,
 unless it is lines of plain prose (text out of a PDF often has no blank lines): these part at a sentence's or an
-item's end, else at any line, but not between the rows of a table.
+item's end, else at any line, but not between the rows of a table. Beyond `WHOLE_TOKENS` anything parts at any line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
-from orchestra.document.commonmark import blocks
 from orchestra.document.lines import Lines
+from orchestra.document.stretches import blocks_around
 from orchestra.document.titles import is_numeric_row
-from orchestra.document.tokens import count_tokens
+from orchestra.document.tokens import EXACT_CHARACTERS, count_tokens
 
 PART_TOKENS = 1200
+WHOLE_TOKENS = 10 * PART_TOKENS  # a longer fence or table, such as a log, is not shown whole anyway
 
-_HIDING = re.compile(r"^[ \t>*+\d.)-]*+(?:```|~~~|<)", re.MULTILINE)
+_LONGEST_TOKEN = 128  # characters, in o200k
+_LONGEST_ROW = 4_000  # characters
+_STEP = 400  # characters between the places where what is too long parts at any line
+_HIDING = re.compile(r"^[ \t>*+\d.)-]*+(?:```|~~~|<[A-Za-z/!?])", re.MULTILINE)
 _HTML_TABLE = re.compile(r"<table\b.*?(?:</table>|\Z)", re.IGNORECASE | re.DOTALL)
 _ITEM = re.compile(r"\s*(?:[-+*•▪◦●–]|\(?\w{1,3}[.)])\s")
 _SENTENCE_END = re.compile(r"[.!?:;][\"”’')\]]*\s*$")
@@ -33,45 +38,84 @@ class _Block:
 
 
 def divide(lines: Lines, first: int, last: int) -> tuple[tuple[int, int, int], ...]:
-    """(first line, last line, tokens) of each part of lines first..last; empty when they are short or one block."""
-    text = lines.span(first, last)
-    if len(text) * 4 <= PART_TOKENS or count_tokens(text) <= PART_TOKENS:  # a character has 4 tokens at most
+    """(first line, last line, tokens) of each part of lines first..last; empty when they are short or one block.
+
+    In a huge text the tokens of a part are the sum of its blocks', which is about right.
+    """
+    if not _is_long(lines, first, last):
         return ()
-    whole = _spans(text, first)
-    pieces = [
+    spans = _Spans(_whole(lines, first, last))
+    pieces = (
         piece
-        for block in _glued(lines, _blocks(lines, first, last, whole))
-        for piece in ([block] if block.tokens <= PART_TOKENS else _prose(lines, block, whole))
-    ]
-    parts = list(_packed(pieces))
+        for block in _glued(lines, _blocks(lines, first, last, spans))
+        for piece in ([block] if block.tokens <= PART_TOKENS else _pieces(lines, block, spans))
+    )
+    parts = _packed(first, pieces)
     if len(parts) < 2:
         return ()
-    return tuple((start, end, count_tokens(lines.span(start, end))) for start, end in parts)
+    if _characters(lines, first, last) > EXACT_CHARACTERS:
+        return tuple(parts)
+    return tuple((start, end, count_tokens(lines.span(start, end))) for start, end, _ in parts)
 
 
-def _spans(text: str, first: int) -> list[tuple[int, int]]:
+def _is_long(lines: Lines, first: int, last: int) -> bool:
+    characters = _characters(lines, first, last)
+    if characters > PART_TOKENS * _LONGEST_TOKEN:
+        return True
+    # a character has 4 tokens at most
+    return characters * 4 > PART_TOKENS and count_tokens(lines.span(first, last)) > PART_TOKENS
+
+
+def _characters(lines: Lines, first: int, last: int) -> int:
+    return lines.start(last + 1) - lines.start(first)
+
+
+class _Spans:
+    """Ranges of lines that a cut should spare, those that overlap joined."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._firsts = array("I")
+        self._lasts = array("I")
+        for first, last in sorted(spans):
+            if self._lasts and first <= self._lasts[-1]:
+                self._lasts[-1] = max(self._lasts[-1], last)
+            else:
+                self._firsts.append(first)
+                self._lasts.append(last)
+
+    def go_on_at(self, line: int) -> bool:
+        """Whether one of them began before this line and is not over."""
+        position = bisect_left(self._firsts, line) - 1
+        return position >= 0 and line <= self._lasts[position]
+
+    def overlap(self, first: int, last: int) -> bool:
+        position = bisect_right(self._firsts, last) - 1
+        return position >= 0 and first <= self._lasts[position]
+
+
+def _whole(lines: Lines, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Lines of fences, HTML blocks and HTML tables, which stay whole."""
-    if not _HIDING.search(text):
-        return []
-    spans: list[tuple[int, int]] = []
-    for block in blocks(text, {}):
+    start, end = lines.start(first), lines.start(last + 1)
+    if not _HIDING.search(lines.text, start, end):
+        return
+    text = lines.text[start:end]
+    for line, block, fence_end in blocks_around(text, _HIDING, {}):
+        before = first + line - 1
+        if fence_end:
+            yield before + block.line, lines.number_at(start + fence_end - 1)
         for token in block.tokens:
             if token.type in ("fence", "html_block") and token.map:
-                spans.append((first + token.map[0], first + token.map[1] - 1))
-    counted, line = 0, first
+                yield before + token.map[0], before + token.map[1] - 1
     for table in _HTML_TABLE.finditer(text):
-        line, counted = line + text.count("\n", counted, table.start()), table.start()
-        spans.append((line, line + table.group().count("\n")))
-    return sorted(spans)
+        yield lines.number_at(start + table.start()), min(lines.number_at(start + table.end()), last)
 
 
-def _blocks(lines: Lines, first: int, last: int, whole: list[tuple[int, int]]) -> Iterator[_Block]:
+def _blocks(lines: Lines, first: int, last: int, spans: _Spans) -> Iterator[_Block]:
     """What blank lines part, each block with the blank lines after it."""
-    kept = _inner_lines(whole)
     start, is_after_blank = first, False
     for number in range(first, last + 1):
         is_blank = not lines.line(number).strip()
-        if is_after_blank and not is_blank and number not in kept:
+        if is_after_blank and not is_blank and not spans.go_on_at(number):
             yield _block(lines, start, number - 1)
             start = number
         is_after_blank = is_blank
@@ -94,48 +138,73 @@ def _glued(lines: Lines, found: Iterable[_Block]) -> Iterator[_Block]:
 
 
 def _introduces(lines: Lines, block: _Block) -> bool:
+    if block.tokens * 4 > PART_TOKENS:
+        return False
     text = lines.span(block.first, block.last).rstrip()
-    return block.tokens * 4 <= PART_TOKENS and (text.endswith(":") or (text.startswith("#") and "\n" not in text))
+    return text.endswith(":") or (text.startswith("#") and "\n" not in text)
 
 
-def _prose(lines: Lines, block: _Block, whole: list[tuple[int, int]]) -> list[_Block]:
+def _pieces(lines: Lines, block: _Block, spans: _Spans) -> Iterator[_Block]:
     """A long block at its sentences' and items' ends; what is still long, at any line outside a table."""
-    if any(first <= block.last and last >= block.first for first, last in whole):
-        return [block]
-    is_row = {number: _is_row(lines.line(number)) for number in range(block.first, block.last + 1)}
-    free = [number for number in range(block.first, block.last) if not is_row[number] and not is_row[number + 1]]
-    natural = [n for n in free if _SENTENCE_END.search(lines.line(n)) or _ITEM.match(lines.line(n + 1))]
-    return [
-        piece
-        for sentence in _cut_after(lines, block, natural)
-        for piece in (
-            [sentence]
-            if sentence.tokens <= PART_TOKENS
-            else _cut_after(lines, sentence, [n for n in free if sentence.first <= n < sentence.last])
-        )
-    ]
+    if spans.overlap(block.first, block.last):
+        yield from _whole_or_steps(lines, block)
+        return
+    for sentence in _cut(lines, block, _is_natural):
+        if sentence.tokens <= PART_TOKENS:
+            yield sentence
+            continue
+        for piece in _cut(lines, sentence, _is_free):
+            yield from _whole_or_steps(lines, piece)
 
 
-def _cut_after(lines: Lines, block: _Block, numbers: list[int]) -> list[_Block]:
-    edges = [block.first - 1, *numbers, block.last]
-    return [_block(lines, before + 1, after) for before, after in pairwise(edges)]
+def _whole_or_steps(lines: Lines, block: _Block) -> Iterable[_Block]:
+    return [block] if block.tokens <= WHOLE_TOKENS else _cut(lines, block, _is_step)
+
+
+def _cut(lines: Lines, block: _Block, may_follow: Callable[[Lines, int], bool]) -> Iterator[_Block]:
+    """The block in pieces, a cut after each line that one may follow."""
+    start = block.first
+    for number in range(block.first, block.last):
+        if may_follow(lines, number):
+            yield _block(lines, start, number)
+            start = number + 1
+    yield _block(lines, start, block.last)
+
+
+def _is_natural(lines: Lines, number: int) -> bool:
+    ends = _SENTENCE_END.search(lines.line(number)) or _ITEM.match(lines.line(number + 1))
+    return bool(ends) and _is_free(lines, number)
+
+
+def _is_free(lines: Lines, number: int) -> bool:
+    return not _is_row(lines.line(number)) and not _is_row(lines.line(number + 1))
+
+
+def _is_step(lines: Lines, number: int) -> bool:
+    return lines.start(number + 1) // _STEP != lines.start(number + 2) // _STEP
 
 
 def _is_row(line: str) -> bool:
-    return "|" in line or "\t" in line.strip() or is_numeric_row(line)
+    return "|" in line or "\t" in line.strip() or (len(line) <= _LONGEST_ROW and is_numeric_row(line))
 
 
-def _packed(pieces: list[_Block]) -> Iterator[tuple[int, int]]:
+def _packed(first: int, pieces: Iterable[_Block]) -> list[tuple[int, int, int]]:
     """Neighbouring pieces together, as even as they allow, none above the limit that is not a single piece."""
-    left = sum(piece.tokens for piece in pieces)
-    start, size, even = pieces[0].first, 0, _even(left)
+    lasts, sizes = array("I"), array("I")
     for piece in pieces:
-        if size and (size + piece.tokens > PART_TOKENS or size + piece.tokens / 2 > even):
-            yield start, piece.first - 1
-            start, size, even = piece.first, 0, _even(left)
-        size += piece.tokens
-        left -= piece.tokens
-    yield start, pieces[-1].last
+        lasts.append(piece.last)
+        sizes.append(piece.tokens)
+    parts: list[tuple[int, int, int]] = []
+    left = sum(sizes)
+    size, before, even = 0, first - 1, _even(left)
+    for last, tokens in zip(lasts, sizes, strict=True):
+        if size and (size + tokens > PART_TOKENS or size + tokens / 2 > even):
+            parts.append((first, before, size))
+            first, size, even = before + 1, 0, _even(left)
+        size += tokens
+        left -= tokens
+        before = last
+    return [*parts, (first, before, size)]
 
 
 def _even(tokens: int) -> float:
@@ -143,10 +212,8 @@ def _even(tokens: int) -> float:
     return tokens / max(1, -(-tokens // PART_TOKENS))
 
 
-def _inner_lines(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
-    """The lines before which a span must not be cut."""
-    return frozenset(number for first, last in spans for number in range(first + 1, last + 1))
-
-
 def _block(lines: Lines, first: int, last: int) -> _Block:
+    characters = _characters(lines, first, last)
+    if characters > WHOLE_TOKENS * _LONGEST_TOKEN:
+        return _Block(first, last, characters // 4)  # how long exactly makes no difference
     return _Block(first, last, count_tokens(lines.span(first, last) + "\n"))
