@@ -82,7 +82,7 @@ def _cited(run: Run, text: str) -> tuple[str, tuple[Citation, ...]]:
 def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:
     if all(finding.is_missing for finding in findings):
         return "failed"
-    return "partial" if run.errors else "completed"
+    return "partial" if run.errors or run.insufficient else "completed"
 
 
 def end(run: Run, status: RunStatus) -> float:
@@ -111,19 +111,22 @@ def _subtask_result(
     node = run.nodes[f"run/subtask-{subtask.id}"]
     assignment = next(each for each in assignments if each.subtask.id == subtask.id)
     finding = next(each for each in findings if each.id == subtask.id)
+    shown = (assignment.slice, *run.followups.get(subtask.id, ()))
     return SubtaskResult(
         **common,
         skill=assignment.skill.name,
         status=_subtask_status(node),
         slice=SliceReport(
-            line_ranges=tuple(str(lines) for lines in assignment.slice.line_ranges),
-            tokens=assignment.slice.tokens,
+            line_ranges=tuple(str(lines) for slice_ in shown for lines in slice_.line_ranges),
+            tokens=sum(slice_.tokens for slice_ in shown),
             fallback=assignment.fallback,
         ),
+        followups=len(shown) - 1,
         reply="" if finding.is_missing else finding.text,
         usage=_node_usage(run, node),
         duration_ms=node.duration_ms,
         attempts=node.attempt,
+        merged_with=run.merged.get(subtask.id, ()),
         error=ErrorReport.of(node.error) if node.error else None,
     )
 

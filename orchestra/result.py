@@ -260,7 +260,10 @@ class StrategyReport(Frozen):
 
 
 class SliceReport(Frozen):
-    """What a subtask saw: line ranges as `L120-L134` (`d2:L120-L134` among several documents)."""
+    """What a subtask saw: line ranges as `L120-L134` (`d2:L120-L134` among several documents).
+
+    Those of a follow-up stand after those of the plan; `tokens` counts both.
+    """
 
     line_ranges: tuple[str, ...] = ()
     tokens: int = 0
@@ -268,7 +271,11 @@ class SliceReport(Frozen):
 
 
 class SubtaskResult(Frozen):
-    """One subtask after the run. `reply` keeps its citations as line marks."""
+    """One subtask after the run. `reply` keeps its citations as line marks.
+
+    `followups` says how often it was asked again, over further lines, because its slice did not hold the answer.
+    `merged_with` are the subtasks that went out in the same call, which is on the bill of the first of them.
+    """
 
     id: str
     task: str
@@ -279,7 +286,9 @@ class SubtaskResult(Frozen):
     usage: UsageReport = UsageReport()
     duration_ms: float | None = None
     attempts: int = 0
+    followups: int = 0
     depends_on: tuple[str, ...] = ()
+    merged_with: tuple[str, ...] = ()
     error: ErrorReport | None = None
 
 
@@ -296,8 +305,8 @@ class Answer(Frozen):
 class Result(Frozen):
     """The outcome of a run.
 
-    `status` is "completed" when everything asked for is there, "partial" when something is missing (see `errors`
-    and each subtask's `error`), "failed" when there is no answer at all.
+    `status` is "completed" when everything asked for is there, "partial" when something is missing (see `errors`,
+    each subtask's `error`, and the warnings SUBTASK_INSUFFICIENT), "failed" when there is no answer at all.
     """
 
     task: str

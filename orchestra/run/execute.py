@@ -8,6 +8,7 @@ from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.plan import Plan
 from orchestra.run.asking import ask, keep_reply
+from orchestra.run.followup import follow_up
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job
@@ -44,11 +45,11 @@ async def _execute_one(
     if assignment.error is not None:
         raise assignment.error
     subtask = assignment.subtask
+    needed = [findings[name] for name in subtask.depends_on]
     request = assignment.request(
-        max_tokens=run.settings.max_tokens,
-        temperature=run.settings.temperature,
-        findings=[findings[name] for name in subtask.depends_on],
+        max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=needed
     )
     reply = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
     keep_reply(run, node, reply)
-    findings[subtask.id] = Finding(subtask.id, subtask.task, reply.text.strip())
+    text = await follow_up(run, node, assignment, reply.text.strip(), needed, streams_answer=streams_answer)
+    findings[subtask.id] = Finding(subtask.id, subtask.task, text)

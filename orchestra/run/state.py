@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from orchestra.document import DocumentSet
+from orchestra.document import DocumentSet, Slice
 from orchestra.errors import (
     InputInvalid,
     OrchestraError,
@@ -45,7 +45,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Run:
-    """State of one run. Used from one thread; blocking work goes through the scheduler."""
+    """State of one run. Used from one thread; blocking work goes through the scheduler.
+
+    `followups` holds what each subtask was shown beside its slice, `insufficient` what it did not find all the same,
+    both by the subtask's id. `reads_in_parts`: every subtask has a part of the documents, and none is followed up.
+    """
 
     documents: DocumentSet
     task: str
@@ -64,6 +68,9 @@ class Run:
     nodes: dict[str, Node] = field(default_factory=dict)
     replies: dict[str, ModelReply] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
+    followups: dict[str, list[Slice]] = field(default_factory=dict)
+    insufficient: dict[str, str] = field(default_factory=dict)
+    reads_in_parts: bool = False
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)

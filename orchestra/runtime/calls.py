@@ -57,20 +57,23 @@ async def ask(
 ) -> ModelReply:
     """Send `request` on a worker and add the reply's usage to the node's.
 
-    With `streams_answer`, the text goes out as `AnswerDelta` events while it arrives. Raises `ModelError`s,
-    `NodeTimeout`, `RunCancelled`.
+    With `streams_answer`, the text goes out as `AnswerDelta` events while it arrives; their attempts count on from
+    the node's earlier calls. Raises `ModelError`s, `NodeTimeout`, `RunCancelled`.
     """
-
     is_heard = streams_answer and scheduler.stream.is_heard
+    earlier = node.earlier_attempts
 
     def send(deadline: Deadline, attempt: int) -> ModelReply:
         def on_delta(text: str) -> None:
-            scheduler.post(lambda: _emit_delta(scheduler, node, text, attempt))
+            scheduler.post(lambda: _emit_delta(scheduler, node, text, earlier + attempt))
 
         sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
         return _checked(model.complete(sent), request, model)
 
-    reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)
+    try:
+        reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)
+    finally:
+        node.earlier_attempts += node.attempt
     node.usage = reply.usage if node.usage is None else add(node.usage, reply.usage)
     return reply
 

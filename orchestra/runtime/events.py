@@ -128,6 +128,20 @@ class SliceReady(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedUp(Event):
+    """A reply said that something is `missing`: the subtask is asked again, over `ranges` that it has not read.
+
+    Where its answer streams, it starts anew. `tokens` are those of the further excerpts.
+    """
+
+    type: ClassVar[str] = "followed-up"
+    node_id: str
+    missing: str
+    ranges: Sequence[str]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled(Event):
     type: ClassVar[str] = "retry-scheduled"
     node_id: str
@@ -138,7 +152,7 @@ class RetryScheduled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerDelta(Event):
-    """A piece of the answer as it arrives. A new `attempt` starts the text anew."""
+    """A piece of the answer as it arrives. A new `attempt`, be it a retry or a follow-up, starts the text anew."""
 
     type: ClassVar[str] = "answer-delta"
     node_id: str

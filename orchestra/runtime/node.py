@@ -28,7 +28,10 @@ FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 
 @dataclass(slots=True)
 class Node:
-    """`id` is a path that is the same in every run of the same plan, such as `run/subtask-2`."""
+    """`id` is a path that is the same in every run of the same plan, such as `run/subtask-2`.
+
+    `attempt` counts the tries of the call under way, `earlier_attempts` those of the calls before it.
+    """
 
     id: str
     kind: str
@@ -37,6 +40,7 @@ class Node:
     title: str = ""
     status: Status = Status.ROUTING
     attempt: int = 1
+    earlier_attempts: int = 0
     usage: Usage | None = None
     error: OrchestraError | None = None
     started_at: float | None = None

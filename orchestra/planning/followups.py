@@ -1,0 +1,167 @@
+"""When a slice did not hold the answer: which lines are shown next, what is sent, and how two replies become one.
+
+All of it is code, and what is sent is the cheapest that can serve: lines that the subtask has not read, the heads of
+tables that go on in them, and its earlier reply if that found anything. The first slice is not sent again: what of it
+bears on the task is in that reply, with its lines, because the rules ask for it before the INSUFFICIENT line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from orchestra.document import DocumentSet, LineRange, Slice, count_tokens, cut
+from orchestra.document.citing.columns import head_of
+from orchestra.document.retrieval import Place, find, places_of
+from orchestra.models.protocol import Finding, Instructions, ModelRequest
+from orchestra.planning.assemble import Assignment
+from orchestra.planning.insufficient import missing_in, shortfall
+from orchestra.planning.prompt_files import prompt
+
+__all__ = ["FOLLOWUP_TOKENS", "followup_request", "merged", "missing_in", "widened", "with_heads"]
+
+FOLLOWUP_TOKENS = 4_000  # what the further passages of one follow-up may take
+NEIGHBOURS_SHARE = 0.5  # of them, as long as other places have use for the rest
+_RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
+_LEAST_TOKENS = 20  # less room holds no passage
+
+
+def widened(
+    assignment: Assignment,
+    missing: str,
+    documents: DocumentSet,
+    *,
+    budget_tokens: int = FOLLOWUP_TOKENS,
+    read: Sequence[LineRange] = (),
+) -> Slice:
+    """Lines that a subtask has not read and that may hold what is missing, in document order; empty when none fit.
+
+    First the neighbours of its slice's passages (of the place before and the place after what is unread; those that
+    the words speak for before the others, up to half of the budget), then the best other places for the missing words
+    and the subtask's, then the rest of the neighbours. `read` are lines that it was shown beside its slice. Never more
+    than `budget_tokens`. Deterministic.
+    """
+    seen = (*assignment.slice.line_ranges, *read)
+    scores = _scores((missing, assignment.subtask.task), documents, seen)
+    beside = sorted(_neighbours(assignment.slice, documents, seen), key=lambda place: -scores.get(place, 0.0))
+    nearest = _unread(beside, documents, seen)
+    best = _unread(sorted(scores, key=lambda place: -scores[place]), documents, seen)
+    taken = _taken(nearest, documents, (), round(budget_tokens * NEIGHBOURS_SHARE))
+    taken = _taken(best, documents, taken, budget_tokens)
+    return cut(_taken(nearest, documents, taken, budget_tokens), documents)
+
+
+def with_heads(slice_: Slice, documents: DocumentSet, *, budget_tokens: int = FOLLOWUP_TOKENS) -> Slice:
+    """The slice with the heads of the tables that it goes on with, though they stand above it, read or not.
+
+    A table that runs over a page's end shows rows whose columns and scale were named on the page before. The same
+    slice where there is no such table, or no room within `budget_tokens`.
+    """
+    heads = [
+        LineRange(lines.key, line, line)
+        for lines in slice_.line_ranges
+        for line in head_of(documents.find(lines.key), lines.first, lines.last)
+        if not any(_holds(other, lines.key, line) for other in slice_.line_ranges)
+    ]
+    fuller = cut((*slice_.line_ranges, *heads), documents)
+    return fuller if fuller.tokens <= budget_tokens else slice_
+
+
+def followup_request(
+    assignment: Assignment,
+    further: Slice,
+    found: str,
+    *,
+    max_tokens: int = 2048,
+    temperature: float | None = None,
+    findings: Sequence[Finding] = (),
+) -> ModelRequest:
+    """The subtask once more, over `further` in place of its slice.
+
+    `found` is what the earlier reply holds beside what it lacks: it goes with the findings, under the subtask's own
+    question, and the model is told to give the whole answer anew. Where it is empty, nothing recalls the first call.
+    """
+    earlier = [Finding(assignment.subtask.id, assignment.subtask.task, found)] if found else []
+    request = replace(assignment, slice=further).request(
+        max_tokens=max_tokens, temperature=temperature, findings=[*findings, *earlier]
+    )
+    *blocks, task = (replace(block, cacheable=False) for block in request.blocks)  # nobody reads these lines again
+    again = [Instructions(prompt("followup"))] if found else []
+    return replace(request, blocks=(*blocks, *again, task))
+
+
+def merged(earlier: str, later: str) -> str:
+    """One finding from the reply before a follow-up and the reply to it.
+
+    The later one holds the whole answer, so it stands; unless it found nothing and the earlier one did.
+    """
+    before, after = shortfall(earlier), shortfall(later)
+    found_before = earlier if before is None else before.found
+    return earlier if found_before and after is not None and not after.found else later
+
+
+def _scores(queries: Iterable[str], documents: DocumentSet, seen: Sequence[LineRange]) -> dict[Place, float]:
+    """What speaks for each place not wholly read: its ranks in a search for each of the queries, fused."""
+    scores: dict[Place, float] = {}
+    for query in queries:
+        for rank, hit in enumerate(find(query, documents, exclude=seen).places, start=1):
+            scores[hit.place] = scores.get(hit.place, 0.0) + 1 / (_RANK_OFFSET + rank)
+    return scores
+
+
+def _neighbours(slice_: Slice, documents: DocumentSet, seen: Sequence[LineRange]) -> Iterator[Place]:
+    """The place after each passage, then the one before it: where the nearest line stands that has text."""
+    for passage in slice_.passages:
+        document = documents.find(passage.key)
+        places = list(places_of(passage.key, document))
+        firsts = [place.first_line for place in places]
+        after, before = range(passage.last_line + 1, document.line_count + 1), range(passage.first_line - 1, 0, -1)
+        for side in (after, before):
+            line = next((number for number in side if document.line(number).strip()), None)
+            if line is not None and not any(_holds(lines, passage.key, line) for lines in seen):
+                yield places[max(bisect_right(firsts, line) - 1, 0)]
+
+
+def _unread(places: Iterable[Place], documents: DocumentSet, seen: Sequence[LineRange]) -> list[LineRange]:
+    """The lines of places that were not read, blank stretches left out, in the order of the places."""
+    return [
+        piece
+        for place in places
+        for piece in _without(place.lines, seen)
+        if documents.find(piece.key).lines(piece.first, piece.last).strip()
+    ]
+
+
+def _without(lines: LineRange, seen: Sequence[LineRange]) -> Iterator[LineRange]:
+    """What is left of `lines`."""
+    first = lines.first
+    for other in sorted((each for each in seen if each.key == lines.key), key=lambda each: each.first):
+        if other.last < first or other.first > lines.last:
+            continue
+        if first < other.first:
+            yield LineRange(lines.key, first, other.first - 1)
+        first = other.last + 1
+    if first <= lines.last:
+        yield LineRange(lines.key, first, lines.last)
+
+
+def _taken(
+    pieces: Iterable[LineRange], documents: DocumentSet, taken: Sequence[LineRange], budget_tokens: int
+) -> tuple[LineRange, ...]:
+    """`taken`, and of `pieces` in their order each that still fits, counted as it will be read."""
+    taken, used = tuple(taken), cut(taken, documents).tokens
+    for piece in pieces:
+        if budget_tokens - used < _LEAST_TOKENS:
+            break
+        text = documents.find(piece.key).lines(piece.first, piece.last)
+        if piece in taken or count_tokens(text) > budget_tokens - used:
+            continue
+        more = cut((*taken, piece), documents)
+        if more.tokens <= budget_tokens:
+            taken, used = (*taken, piece), more.tokens
+    return taken
+
+
+def _holds(lines: LineRange, key: str, line: int) -> bool:
+    return lines.key == key and lines.first <= line <= lines.last

@@ -1,0 +1,93 @@
+"""A follow-up: a subtask whose slice did not hold the answer is asked again over further lines, alone and bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestra.document import Slice, cut
+from orchestra.errors import OrchestraError
+from orchestra.models.protocol import Finding, ModelRequest
+from orchestra.planning.assemble import Assignment
+from orchestra.planning.costs import request_tokens
+from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merged, widened, with_heads
+from orchestra.planning.insufficient import Shortfall, shortfall
+from orchestra.run.asking import ask, keep_reply
+from orchestra.run.state import Run
+from orchestra.runtime.calls import model_notice
+from orchestra.runtime.events import FollowedUp
+from orchestra.runtime.node import Node
+from orchestra.settings import REPLY_ROOM, SUBTASK_TIMEOUT_S
+
+
+async def follow_up(
+    run: Run,
+    node: Node,
+    assignment: Assignment,
+    reply: str,
+    findings: Sequence[Finding] = (),
+    *,
+    streams_answer: bool = False,
+) -> str:
+    """What a subtask found: `reply`, or what became of it by at most `max_followups` calls for what it lacks.
+
+    `findings` are those that the subtask builds on. Each call shows lines that it has not read, so none is made where
+    nothing is left to show. A call that fails leaves what was found before it. What is lacking at the end is named in
+    a notice, and makes the run's result partial.
+    """
+    if run.reads_in_parts:
+        return reply
+    subtask_id = assignment.subtask.id
+    for _ in range(run.settings.max_followups):
+        lack = shortfall(_without_notice(run, reply))
+        further = _further(run, assignment, lack, findings) if lack else None
+        if not lack or not further or not further.passages:
+            break
+        run.followups.setdefault(subtask_id, []).append(further)
+        ranges = [str(lines) for lines in further.line_ranges]
+        run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
+        request = _request(run, assignment, further, lack, findings)
+        try:
+            later = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
+            keep_reply(run, node, later)
+        except OrchestraError as error:
+            run.errors.append(error)
+            run.warn("FOLLOWUP_FAILED", f"subtask {subtask_id} keeps its earlier reply: {error.what}", node.id)
+            break
+        reply = merged(_without_notice(run, reply), _without_notice(run, later.text.strip()))
+    lack = shortfall(_without_notice(run, reply))
+    if lack:
+        run.insufficient[subtask_id] = lack.missing
+        missing = lack.missing or "what the task asks for"
+        run.warn("SUBTASK_INSUFFICIENT", f"subtask {subtask_id} did not find: {missing}", node.id)
+    return reply
+
+
+def _further(run: Run, assignment: Assignment, lack: Shortfall, findings: Sequence[Finding]) -> Slice:
+    """What is shown next, as far as the budget and the worker's window go; empty when nothing is left."""
+    budget = FOLLOWUP_TOKENS
+    window = run.window_of(run.worker)
+    if window:
+        bare = _request(run, assignment, cut((), run.documents), lack, findings)
+        budget = min(budget, int(window * REPLY_ROOM) - request_tokens(bare) - bare.max_tokens)
+    read = [lines for slice_ in run.followups.get(assignment.subtask.id, ()) for lines in slice_.line_ranges]
+    further = widened(assignment, lack.missing, run.documents, budget_tokens=budget, read=read)
+    return with_heads(further, run.documents, budget_tokens=budget)
+
+
+def _request(
+    run: Run, assignment: Assignment, further: Slice, lack: Shortfall, findings: Sequence[Finding]
+) -> ModelRequest:
+    return followup_request(
+        assignment,
+        further,
+        lack.found,
+        max_tokens=run.settings.max_tokens,
+        temperature=run.settings.temperature,
+        findings=findings,
+    )
+
+
+def _without_notice(run: Run, reply: str) -> str:
+    """A reply without what its model says about itself, which is no finding; the answer gets it back at the end."""
+    notice = model_notice(run.worker)
+    return reply.replace(f"*{notice}*", "").strip() if notice else reply
