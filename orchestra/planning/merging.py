@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from orchestra.models.protocol import Finding, ModelRequest, SliceBlock, Task, Tasks
 from orchestra.planning.assemble import Assignment, subtask_request
@@ -95,12 +96,11 @@ def split_reply(text: str, tasks: int, *, is_cut: bool = False) -> tuple[str | N
     Of a reply that was cut off (`is_cut`) the last answer counts as missing.
     """
     marks = [mark for mark in _MARK.finditer(text) if 1 <= int(mark[1]) <= tasks]
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
     found: dict[int, str | None] = {}
-    for mark, end in zip(marks, ends, strict=True):
-        number = int(mark[1])
-        is_usable = number not in found and not (is_cut and mark is marks[-1])
-        found[number] = text[mark.end() : end].strip() or None if is_usable else None
+    for mark, following in zip_longest(marks, marks[1:]):
+        number, is_last = int(mark[1]), following is None
+        is_usable = number not in found and not (is_cut and is_last)
+        found[number] = text[mark.end() : None if is_last else following.start()].strip() or None if is_usable else None
     return tuple(found.get(number) for number in range(1, tasks + 1))
 
 

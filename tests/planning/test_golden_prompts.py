@@ -13,7 +13,9 @@ from orchestra.document import Document, DocumentSet
 from orchestra.errors import AnswerInvalid, PlanInvalid
 from orchestra.models.protocol import Finding, ModelReply, ModelRequest
 from orchestra.planning.assemble import assemble
+from orchestra.planning.merging import merge
 from orchestra.planning.planner import plan_request, repair_request
+from orchestra.planning.sharing import CachePrices, share
 from orchestra.planning.synthesis import answer_repair, synthesis_request
 from orchestra.skills import SkillLibrary
 
@@ -55,6 +57,25 @@ def library():
     )
 
 
+def merged_request(documents: DocumentSet) -> ModelRequest:
+    """Two tasks over one slice."""
+    common = {"skill": "fact_extraction", "context_pointers": {"sections": ["Results"]}}
+    plan = [{"id": "1", "task": "What was revenue?", **common}, {"id": "2", "task": "In which years?", **common}]
+    (bundle,) = merge(assemble(plan, documents))
+    return bundle.request()
+
+
+def shared_request(documents: DocumentSet) -> ModelRequest:
+    """A task over two sections, one of which another task sees too."""
+    plan = [
+        {"id": "1", "task": "What was revenue?", "context_pointers": {"sections": ["s2"]}},
+        {"id": "2", "task": "What follows?", "context_pointers": {"sections": ["s2", "Risks"]}},
+    ]
+    bundles = merge(assemble(plan, documents))
+    slices = share(bundles, documents, lambda: CachePrices(minimum_tokens=1))
+    return bundles[1].request(slices=slices[1])
+
+
 def requests() -> dict[str, ModelRequest]:
     one = DocumentSet.of(Document.from_text(REPORT, name="report.md"))
     two = DocumentSet.of(
@@ -84,6 +105,8 @@ def requests() -> dict[str, ModelRequest]:
         "subtask": first.request(),
         "subtask_dependent": second.request(findings=[Finding("1", "How did revenue change?", "It rose [L16-L17].")]),
         "subtask_two_documents": other.request(),
+        "subtask_merged": merged_request(one),
+        "subtask_shared": shared_request(one),
         "synthesis": synthesis_request("How did revenue change, and what follows?", FINDINGS),
         "synthesis_schema": (
             schema := synthesis_request("Revenue?", FINDINGS, schema={"type": "object", "properties": {"usd": {}}})
@@ -99,6 +122,8 @@ NAMES = [
     "subtask",
     "subtask_dependent",
     "subtask_two_documents",
+    "subtask_merged",
+    "subtask_shared",
     "synthesis",
     "synthesis_schema",
     "synthesis_repair",
