@@ -9,6 +9,7 @@ OrchestraError
 ├── SkillNotFound            SKILL_NOT_FOUND
 ├── AnswerInvalid            ANSWER_INVALID
 ├── DependencyFailed         DEPENDENCY_FAILED
+├── BudgetExceeded           BUDGET_EXCEEDED
 ├── NodeTimeout              TIMEOUT
 ├── RunCancelled             CANCELLED
 ├── UnexpectedFailure        UNEXPECTED
@@ -109,6 +110,13 @@ class AnswerInvalid(OrchestraError):
 class DependencyFailed(OrchestraError):
     code = "DEPENDENCY_FAILED"
     default_suggestion = "Mend what failed first; this subtask was not sent."
+
+
+class BudgetExceeded(OrchestraError):
+    """A call was not made, because it might have passed `max_tokens_total` or `max_cost_usd`."""
+
+    code = "BUDGET_EXCEEDED"
+    default_suggestion = "Raise the budget, or lower max_tokens; what had finished is in the result."
 
 
 class NodeTimeout(OrchestraError):

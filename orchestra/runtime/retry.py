@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,15 +18,21 @@ LONGEST_OBEYED_WAIT_S = 120.0
 class RetryPolicy:
     """At most `max_attempts` calls in all; waits grow from `first_wait_s`, doubling with jitter up to `longest_wait_s`.
 
-    A server's own `retry_after_s` is obeyed up to two minutes; a longer one ends the trying.
+    A server's own `retry_after_s` is obeyed up to two minutes; a longer one ends the trying. `may_go_on` is told of
+    every attempt that failed and whether another would follow, and decides if it may.
     """
 
     max_attempts: int = 3
     first_wait_s: float = 0.5
     longest_wait_s: float = 8.0
+    may_go_on: Callable[[BaseException, bool], bool] | None = None
 
     def delay_before_next(self, error: BaseException, attempt: int) -> float | None:
         """Seconds to wait before attempt `attempt + 1`, or None when there is to be none."""
+        delay = self._delay(error, attempt)
+        return delay if self.may_go_on is None or self.may_go_on(error, delay is not None) else None
+
+    def _delay(self, error: BaseException, attempt: int) -> float | None:
         if not (isinstance(error, ModelError) and error.is_retryable):
             return None
         import tenacity

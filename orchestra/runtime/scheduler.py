@@ -51,8 +51,26 @@ class _Call(_Effect):
 
 
 @dataclass(eq=False, slots=True)
+class Milestone:
+    """A point within a job that others can join before the job has ended.
+
+    Whoever makes one sees that it is reached, also when the job fails.
+    """
+
+    is_done: bool = False
+    waiters: list[Callable[[Any], None]] = field(default_factory=list["Callable[[Any], None]"])
+
+    def reach(self) -> None:
+        """Let everyone go on who waits here. Idempotent."""
+        self.is_done = True
+        waiters, self.waiters = self.waiters, []
+        for notify in waiters:
+            notify(self)
+
+
+@dataclass(eq=False, slots=True)
 class _Join(_Effect):
-    jobs: Sequence[Job[Any]]
+    jobs: Sequence[Job[Any] | Milestone]
     missing: int = 0
 
 
@@ -109,8 +127,8 @@ class Scheduler:
         """
         return await _Call(function, node, timeout_s, retry)
 
-    async def join(self, jobs: Sequence[Job[Any]]) -> None:
-        """Wait until all of `jobs` have ended, however they ended."""
+    async def join(self, jobs: Sequence[Job[Any] | Milestone]) -> None:
+        """Wait until all of `jobs` have ended, however they ended, and the milestones among them are reached."""
         await _Join(jobs)
 
     # Starting and stopping
