@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from orchestra.document import Slice, count_tokens
@@ -16,6 +16,7 @@ from orchestra.models.protocol import (
     Block,
     Catalogue,
     DocumentBlock,
+    Finding,
     Findings,
     ModelReply,
     ModelRequest,
@@ -75,12 +76,10 @@ def _data(request: ModelRequest) -> dict[str, Any] | None:
 
 
 def _text(request: ModelRequest) -> str:
-    findings, slice_, documents = _one(request, Findings), _one(request, SliceBlock), _one(request, DocumentBlock)
-    tasks = _one(request, Tasks)
-    if slice_ is not None and tasks is not None:
-        return _answers(slice_.slice, tasks)
-    if slice_ is not None:
-        return answer(slice_.slice, _task(request))
+    findings, documents = _one(request, Findings), _one(request, DocumentBlock)
+    slices = [block.slice for block in request.blocks if isinstance(block, SliceBlock)]
+    if slices:
+        return _answers(request, slices, findings.findings if findings else ())
     if findings is not None:
         return join(findings.findings)
     if documents is not None:
@@ -88,10 +87,15 @@ def _text(request: ModelRequest) -> str:
     return NOTICE
 
 
-def _answers(slice_: Slice, tasks: Tasks) -> str:
-    """The answer to each task under its mark; one that is too long is left out, to be asked for alone."""
-    each = [(tasks.mark(number), answer(slice_, words)) for number, words in enumerate(tasks.words, start=1)]
-    return "\n\n".join(f"{mark}\n{text}" for mark, text in each if count_tokens(text) <= tasks.reply_tokens)
+def _answers(request: ModelRequest, slices: Sequence[Slice], findings: Sequence[Finding]) -> str:
+    """The answer to the task, or to each of several under its mark; what was found for a task before is kept."""
+    earlier = {finding.task: finding.text for finding in findings if not finding.is_missing}
+    tasks = _one(request, Tasks)
+    if tasks is None:
+        task = _task(request)
+        return answer(slices, task, earlier.get(task, ""))
+    answers = (_within(answer(slices, task, earlier.get(task, "")), tasks.reply_tokens) for task in tasks.words)
+    return "\n\n".join(f"{tasks.mark(number)}\n{text}" for number, text in enumerate(answers, start=1))
 
 
 def _within(text: str, max_tokens: int) -> str:

@@ -10,7 +10,10 @@ from itertools import pairwise
 
 REACH_LINES, TITLE_LINES, MAX_BLANK_LINES = 70, 6, 2
 MAX_CHARACTERS, MAX_OTHER_WORDS, MAX_TITLE_WORDS = 240, 14, 14
-_MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\.?"
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?)\.?"
+)
 _COLUMN = re.compile(
     rf"(?:{_MONTH}\s+\d{{1,2}},\s+)?\b(?:19|20)\d\d\b(?!\s*vs)|(?:%|\bpercent)\s*change\b|(?:\$\s*)?\bchange\b(?:\s*%)?"
     r"|\b(?:increase|decrease)\b(?:\s*/?\s*\(?(?:increase|decrease)\b\)?)?|\b\d\d\s+vs\.?\s+\d\d\b",
@@ -20,9 +23,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _MONTH_DAY = re.compile(rf"\b{_MONTH}\s+\d{{1,2}},?", re.IGNORECASE)
 _BESIDE = re.compile(r"\([^()]*\)|\bQ[1-4]\b|\b(?:Item|Note)\s+\d+", re.IGNORECASE)
 _PROSE = re.compile(r"\b(?:and|or|to|from|through|in|of|versus|compared)\b", re.IGNORECASE)
-_FRAGMENT = re.compile(
-    rf"\s*(?:{_MONTH}\s+\d{{1,2}},?|(?:{_MONTH}\s+\d{{1,2}},\s+)?(?:19|20)\d\d|{_MONTH})\s*$", re.IGNORECASE
-)
+_DAY = rf"{_MONTH}\s+\d{{1,2}}"
+_FRAGMENT = re.compile(rf"\s*(?:{_DAY},?|(?:{_DAY},\s+)?(?:19|20)\d\d|{_MONTH})\s*$", re.IGNORECASE)
 _UNIT = re.compile(
     r"\(?\s*((?:amounts?|dollars?|u\.s\. dollars?|\$|€|£|shares|figures|unaudited|[\w ]{0,24})[\w ,;/$€£&-]{0,40}"
     r"\b(?:millions?|thousands?|billions?)\b[^()]{0,60})\)?",
@@ -32,11 +34,11 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The columns under which rows stand. `caption` is the title above them, `unit` what is said of the figures."""
+    """The columns under which rows stand. `title` stands above them, `unit` is what is said of the figures."""
 
     position: int
     columns: tuple[str, ...]
-    caption: str
+    title: str
     unit: str
     unit_position: int
 
@@ -48,11 +50,12 @@ class Heads:
         self._lines = lines
         self._columns = {at: found for at, line in enumerate(lines) if (found := columns_of(line))}
         self._columns |= dict(_stacked(lines))
+        self._columns |= {at: () for at, line in enumerate(lines) if at not in self._columns and _heads_otherwise(line)}
         self._positions = sorted(self._columns)
         self._made: dict[int, Head] = {}
 
     def is_head(self, position: int) -> bool:
-        return position in self._columns
+        return bool(self._columns.get(position))
 
     def above(self, position: int) -> Head | None:
         """The nearest head above a line, if it is near enough."""
@@ -60,6 +63,8 @@ class Heads:
         if not before or position - self._positions[before - 1] > REACH_LINES:
             return None
         at = self._positions[before - 1]
+        if not self._columns[at]:
+            return None
         if at not in self._made:
             self._made[at] = self._head(at)
         return self._made[at]
@@ -69,16 +74,24 @@ class Heads:
         first = at
         while first > 0 and at - first < TITLE_LINES and self._may_be_title(first - 1):
             first -= 1
-        caption = " ".join(self._lines[line].strip() for line in range(first, at + 1) if self._lines[line].strip())
+        title = " ".join(self._lines[line].strip() for line in range(first, at + 1) if self._lines[line].strip())
         for line in range(at, first - 1, -1):
             if (unit := _UNIT.search(self._lines[line])) and len(self._lines[line]) <= MAX_CHARACTERS:
-                return Head(at, self._columns[at], caption, " ".join(unit[1].split()), line)
-        return Head(at, self._columns[at], caption, "", 0)
+                return Head(at, self._columns[at], title, " ".join(unit[1].split()), line)
+        return Head(at, self._columns[at], title, "", 0)
 
     def _may_be_title(self, at: int) -> bool:
         line = self._lines[at].strip()
         is_short = len(line.split()) <= MAX_TITLE_WORDS and len(line) <= MAX_CHARACTERS
         return is_short and not line.endswith((".", ";")) and at not in self._columns
+
+
+def _heads_otherwise(line: str) -> bool:
+    """Whether a line of years heads columns of which some are not known: what stands below has no head above it."""
+    if len(line) > MAX_CHARACTERS or line.rstrip().endswith((".", ";", ":", ",")) or _PROSE.search(line):
+        return False
+    years = len(_YEAR.findall(line))
+    return years > 1 and len(line.split()) <= MAX_OTHER_WORDS + years and not re.search(r"\d,\d{3}|\d\.\d", line)
 
 
 def _stacked(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:

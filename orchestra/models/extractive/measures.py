@@ -24,11 +24,16 @@ IN_STATEMENT, IN_YEAR, WITHOUT_HEAD, OTHER_YEAR = 0.5, 0.35, 0.1, 0.35
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Labels of rows that one side of a question needs, and the headings of the statement that has them."""
+    """`rows` that one side of a question needs, any of them, and the headings of the statement that has them."""
 
-    name: str
+    rows: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     titles: tuple[frozenset[str], ...]
+
+    @property
+    def is_of_statement(self) -> bool:
+        """Whether a financial statement has the rows; text may say it as well elsewhere."""
+        return bool(self.titles)
 
 
 def measures_in(question: Question) -> tuple[Measure, ...]:
@@ -53,7 +58,7 @@ def _measures_in(said: str) -> tuple[Measure, ...]:
             statement = vocabulary.statements.get(need.statement)
             titles = tuple(frozenset(stems(title)) for title in statement.titles) if statement else ()
             if need.rows:
-                found.setdefault(Measure(" ".join(known), tuple(tuple(stems(row)) for row in need.rows), titles))
+                found.setdefault(Measure(need.rows, tuple(tuple(stems(row)) for row in need.rows), titles))
         at += max(len(known), 1)
     return tuple(found)
 
@@ -95,7 +100,7 @@ def _fit(label: tuple[str, ...], row: Statement) -> float:
 
 def _in_place(measure: Measure, query: Query, row: Statement) -> float:
     """What speaks for a row beside its label: the statement that it stands in, and the years of its columns."""
-    around = row.caption_stems.union(*row.title_stems[-2:])
+    around = (row.caption_stems | row.around).union(*row.title_stems[-2:])
     gain = IN_STATEMENT if any(title <= around for title in measure.titles) else 0.0
     years = " ".join(row.header)
     if not row.header:

@@ -107,7 +107,7 @@ def _shown_statements(view: OutlineView) -> Iterator[Statement]:
         LineRange(lines.key, max(lines.first - SHOWN_REACH_LINES, 1), lines.last + SHOWN_REACH_LINES)
         for lines in view.shown
     ]
-    for statement in passages(cut(around, view.documents)):
+    for statement in passages([cut(around, view.documents)]):
         lines = range(statement.first_line, statement.last_line + 1)
         if all((statement.key, line) in shown for line in (*lines, *filter(None, [statement.header_line]))):
             yield statement

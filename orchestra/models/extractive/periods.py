@@ -20,6 +20,10 @@ def spelt_out(question: str) -> str:
     return _SPAN.sub(_years_of, text)
 
 
+def _quarter_of(match: re.Match[str]) -> str:
+    return f"{_ORDINALS[int(match['before'] or match['after']) - 1]} quarter "
+
+
 def _years_of(match: re.Match[str]) -> str:
     first, last = int(match[1]), int(match[2])
     if not first < last <= first + LONGEST_SPAN:

@@ -15,7 +15,7 @@ from orchestra.models.extractive.periods import spelt_out
 from orchestra.models.extractive.vocabulary import YEAR, alternatives, contains, phrase, stem, stems, words
 from orchestra.models.extractive.word_lists import ASKING, ASKING_BY_SKILL, GENERIC, MOVEMENTS, STOP_WORDS
 
-LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE, ABSENT_SHARE, NAME_SHARE = 0.15, 0.35, 0.15, 0.6, 1.5
+LEAST_WEIGHT, MOVEMENT_SHARE, GENERIC_SHARE, ABSENT_SHARE, NAME_SHARE = 0.15, 0.35, 0.15, 0.5, 1.5
 CHARACTERS_PER_STATEMENT = 80
 MAX_STEMS = 40
 CAUSAL_SKILL = "causal-reasoning"

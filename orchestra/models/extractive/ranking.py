@@ -211,6 +211,8 @@ def _year(query: Query, statement: Statement) -> float:
         return 0.15
     if all(year in f"{own} {' '.join(statement.titles[1:])}" for year in query.years):
         return 0.08
+    if len(query.years) > 1 and any(year in own for year in query.years):
+        return 0.1
     return -0.2 if YEAR.search(statement.text) else -0.12
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestra.document import Document, DocumentSet, Slice, Unit
@@ -75,11 +75,12 @@ class Library:
         return Place(key, unit, document.outline.section(unit.section).path)
 
 
-def passages(slice_: Slice) -> Iterator[Statement]:
-    """The statements of a slice in document order. A table may go on from one passage into the next."""
+def passages(slices: Iterable[Slice]) -> Iterator[Statement]:
+    """The statements of slices in document order. A table may go on from one passage into the next."""
     before: list[str] = []
     end = ("", 0)
-    for passage in slice_.passages:
+    shown = [passage for slice_ in slices for passage in slice_.passages]
+    for passage in sorted(shown, key=lambda passage: (len(passage.key), passage.key, passage.first_line)):
         lines, is_paged = passage.text.split("\n"), passage.pages is not None
         before = before[-REACH_LINES:] if is_paged and end == (passage.key, passage.first_line - 1) else []
         yield from read(lines, passage.first_line, passage.key, passage.path, is_paged=is_paged, before=before)

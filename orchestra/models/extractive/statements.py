@@ -45,7 +45,7 @@ class Statement:
     A row has `cells` (its label first), the `header` of its table (as many cells, empty when unknown) with its
     line, and the `caption` that stands above the table, with its line; lines are 0 where there is none.
     `unit` is what the text above says about its figures ("In millions"). `around` holds the stems of the labels of
-    its table.
+    its table, or of the title above it.
     """
 
     text: str
@@ -309,7 +309,7 @@ class _Reader:
             titles=titles,
             header=("", *head.columns) if fits else (),
             header_line=self._first + head.position - self._offset if fits else 0,
-            caption=head.caption,
+            around=frozenset(stems(head.title)),
             unit=head.unit,
             caption_line=self._first + head.unit_position - self._offset if head.unit else 0,
         )

@@ -17,7 +17,7 @@ STOP_WORDS = frozenset(
     so some such tell than that the their theirs them then there these they this those through thus to too toward
     under until up upon us very via was we were what when where whether which while who whom whose why will with within
     without would you your yours many give show list name find state say says said describe explain whats according
-    s t d ll re ve
+    s t d ll re ve vs done there
     """)
 )
 
