@@ -13,7 +13,8 @@ _ID = re.compile(
 )
 _LINES = re.compile(rf"(?:(?:[lL]ines?|LINES?)\s*|[lL]\.?\s?){_RANGE}")
 _BARE_LINES = re.compile(r"(?P<first>\d{1,12})\s*[-–—]\s*(?P<last>\d{1,12})")
-_PAGES = re.compile(rf"(?:pages?|pp?\.?)\s*{_RANGE}", re.IGNORECASE)
+_TO_PAGE = r"(?:\s*(?:[-–—:]|to)\s*(?:d\d+:)?(?:p\.?)?(?P<last>\d{1,12}))?"
+_PAGES = re.compile(rf"(?:pages?|pp?\.?)\s*(?P<first>\d{{1,12}}){_TO_PAGE}", re.IGNORECASE)
 _LINES_AFTER_ID = re.compile(rf".*?\b[lL]{_RANGE}\s*\]?")
 _STEPS = (re.compile(r"\s*[>›»→|]\s*|\s+::\s+"), re.compile(r"\s*/\s*"), re.compile(r"\s*[>›»→|/]\s*"))
 
@@ -55,7 +56,7 @@ def read_lines(text: str) -> tuple[str, str] | None:
 
 
 def read_pages(text: str) -> tuple[int, int] | None:
-    """(12, 14) of "pages 12-14", "p. 12-14"; (12, 12) of "page 12"."""
+    """(12, 14) of "pages 12-14", "p. 12-14", "p12-p14"; (12, 12) of "page 12"."""
     found = _PAGES.fullmatch(text)
     return (int(found["first"]), int(found["last"] or found["first"])) if found else None
 

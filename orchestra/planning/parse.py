@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, cast
@@ -46,7 +46,7 @@ def parse_plan(reply: object) -> tuple[Plan, tuple[str, ...]]:
 
 
 @contextmanager
-def refusing(reply: object) -> Iterator[None]:
+def refusing(reply: object) -> Generator[None, None, None]:
     """What goes wrong inside, in reading `reply`, is raised as `PlanInvalid` with its cause."""
     try:
         yield

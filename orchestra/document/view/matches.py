@@ -1,0 +1,170 @@
+"""The lines that match a task best, under the places where they stand, table rows with the head of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from orchestra.document.document import Document, DocumentSet
+from orchestra.document.ranges import LineRange
+from orchestra.document.retrieval import LineHit, Place
+from orchestra.document.search import terms_of
+from orchestra.document.tokens import count_tokens
+from orchestra.document.view.wording import CUT, one_line
+
+LONGEST_LINE = 300  # characters; a longer line is cut around the match
+MOST_LINES = 28
+_MOST_OF_PLACE = 4  # lines of one place, before every place has had its turn
+_MOST_MISSES = 6  # lines that no longer fit, one after the other
+_PERIOD = re.compile(r"\b(?:months?|quarters?|weeks?|years?|ended|ending|as of|at)\b", re.IGNORECASE)
+_SHORT_LABEL = re.compile(r"[^\d$€£|]{0,24}[\d$€£(]")
+_GROUP_REACH = 5
+_RULER = re.compile(r"[|\s:=+-]*")  # between the head and the rows of a pipe table
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a view, and the line of a document that stands in it whole."""
+
+    text: str
+    shown: LineRange | None = None
+
+
+def best_lines(
+    documents: DocumentSet, hits: Sequence[LineHit], task: str, budget_tokens: int, skip: Collection[LineRange] = ()
+) -> list[Row]:
+    """As many of the best lines as `budget_tokens` and `MOST_LINES` allow, by place in the order of its best line.
+
+    Lines of `skip` stand elsewhere. A line of a table comes with the lines that name its columns.
+    """
+    terms = terms_of(task)
+    chosen: dict[Place, dict[int, Row]] = {}
+    left, missed, count = budget_tokens, 0, 0
+    for hit in _by_turns(hits):
+        place = hit.place
+        document = documents.find(place.key)
+        if hit.line in chosen.get(place, {}) or any(_holds(lines, place.key, hit.line) for lines in skip):
+            continue
+        if _is_head(document, hit.line):
+            continue  # it comes with the rows of its table
+        wanted = [hit.line, *_context(document, hit.line, place)]
+        rows = {number: row(document, place.key, number, terms) for number in wanted}
+        new = {number: each for number, each in rows.items() if number not in chosen.get(place, {})}
+        cost = sum(count_tokens(each.text + "\n") for each in new.values()) + (0 if place in chosen else 5)
+        if cost > left:
+            missed += 1
+            if missed == _MOST_MISSES:
+                break
+            continue
+        chosen.setdefault(place, {}).update(new)
+        left -= cost
+        count += 1
+        if count == MOST_LINES:
+            break
+    return [
+        each
+        for place, lines in chosen.items()
+        for each in (Row(f"{documents.qualify(place.key, place.id)}:"), *(lines[number] for number in sorted(lines)))
+    ]
+
+
+def row(document: Document, key: str, number: int, terms: Sequence[str]) -> Row:
+    """A line with its number, whole where it is short."""
+    text = document.line(number)
+    if len(text) <= 2 * LONGEST_LINE:
+        clean = one_line(text)
+        if len(clean) <= LONGEST_LINE:
+            return Row(f"L{number} {clean}", LineRange(key, number, number))
+    return Row(f"L{number} {_around(text, terms)}")
+
+
+def _around(text: str, terms: Sequence[str]) -> str:
+    """The stretch of a long line that holds most of the task's words, cut marks at its ends."""
+    width = LONGEST_LINE - 20
+    first = _densest(text, terms, width)
+    stretch = one_line(text[first : first + width])
+    return f"{CUT if first else ''}{stretch}{CUT if first + width < len(text) else ''}"
+
+
+def _densest(text: str, terms: Sequence[str], width: int) -> int:
+    """Where a window of `width` characters begins that holds most different terms; the first of equals."""
+    if not terms:
+        return 0
+    words = re.compile("|".join(re.escape(term[:6]) for term in sorted(terms, key=len, reverse=True)), re.IGNORECASE)
+    seen: list[tuple[int, str]] = []
+    best = (0, 0)
+    for found in words.finditer(text, 0, 200_000):
+        seen = [each for each in seen if each[0] > found.start() - width + 20]
+        seen.append((found.start(), found[0].casefold()))
+        kinds = len({word for _, word in seen})
+        if kinds > best[0]:
+            best = (kinds, seen[0][0])
+    start = max(best[1] - 40, 0)
+    return text.rfind(" ", 0, start) + 1 if start else 0
+
+
+def _context(document: Document, number: int, place: Place) -> list[int]:
+    """The lines of the same place that say what the columns of a table's row are, and what its row is part of."""
+    from orchestra.document.citing.columns import head_of, years_in
+
+    head = [
+        line for line in head_of(document, number, number) if line >= place.first_line and not _is_ruler(document, line)
+    ]
+    if not head:
+        return []
+    years = next((line for line in head if years_in(document.line(line))), None)
+    if years is not None:
+        above = _previous(document, years, place.first_line)
+        text = document.line(above) if above else ""
+        if above and len(text) <= 120 and _PERIOD.search(text) and not text.rstrip().endswith("."):
+            head.append(above)
+    group = _group(document, number, max(place.first_line, head[-1]))
+    return [*head, *([group] if group else [])]
+
+
+def _is_head(document: Document, number: int) -> bool:
+    """Whether a line only names the columns of a table."""
+    from orchestra.document.citing.columns import cells, years_in
+
+    text = document.line(number)
+    if len(text) > LONGEST_LINE:
+        return False
+    return _is_ruler(document, number + 1) or (bool(years_in(text)) and not cells(text))
+
+
+def _is_ruler(document: Document, number: int) -> bool:
+    if number > document.line_count:
+        return False
+    text = document.line(number)
+    return "-" in text and len(text) <= LONGEST_LINE and _RULER.fullmatch(text) is not None and "|" in text
+
+
+def _group(document: Document, number: int, first: int) -> int | None:
+    """The line above a short row that it is part of, as in "Earnings per share:" above "Basic 1.20 1.10"."""
+    if not _SHORT_LABEL.match(document.line(number).strip()):
+        return None
+    for line in range(number - 1, max(first, number - _GROUP_REACH) - 1, -1):
+        text = document.line(line).strip()
+        if text.endswith(":") and len(text) <= 100:
+            return line
+    return None
+
+
+def _previous(document: Document, number: int, first: int) -> int | None:
+    return next((line for line in range(number - 1, first - 1, -1) if document.line(line).strip()), None)
+
+
+def _by_turns(hits: Sequence[LineHit]) -> list[LineHit]:
+    """The same hits, those beyond the first few of a place after all others."""
+    seen: dict[Place, int] = {}
+    early: list[LineHit] = []
+    late: list[LineHit] = []
+    for hit in hits:
+        seen[hit.place] = seen.get(hit.place, 0) + 1
+        (early if seen[hit.place] <= _MOST_OF_PLACE else late).append(hit)
+    return [*early, *late]
+
+
+def _holds(lines: LineRange, key: str, number: int) -> bool:
+    return lines.key == key and lines.first <= number <= lines.last
