@@ -47,6 +47,8 @@ class Settings:
     outline_tokens: int = OUTLINE_TOKENS
     is_document_cached: bool = False
     max_followups: int = 1
+    max_tokens_total: int | None = None
+    max_cost_usd: float | None = None
 
     def check(self) -> None:
         """Raise `InputInvalid` for a value that makes no sense."""
@@ -54,6 +56,12 @@ class Settings:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise InputInvalid(f"{name} is {value!r}", cause="it is a whole number of at least 1")
+        limit = self.max_tokens_total
+        if limit is not None and (type(limit) is not int or limit < 1):
+            raise InputInvalid(f"max_tokens_total is {limit!r}", cause="it is a whole number of at least 1, or None")
+        cost = self.max_cost_usd
+        if cost is not None and not (_is_number(cost) and 0 <= cost < math.inf):
+            raise InputInvalid(f"max_cost_usd is {cost!r}", cause="it is a number of dollars, at least 0, or None")
         if self.timeout_s is not None and not (_is_number(self.timeout_s) and self.timeout_s > 0):
             raise InputInvalid(f"timeout_s is {self.timeout_s!r}", cause="it is a number of seconds above 0")
         if self.temperature is not None and not (_is_number(self.temperature) and 0 <= self.temperature < math.inf):

@@ -37,7 +37,8 @@ SEARCH_TOKENS = 4_000  # what a lexical search may bring in where pointers fail
 class Assignment:
     """A delegated subtask, ready to be sent: its skill, its slice, and how the slice was found.
 
-    `error` is set when it cannot be sent (then the slice is empty).
+    `error` is set when it cannot be sent (then the slice is empty). `is_slice_kept` asks the provider to keep the slice
+    in its prompt cache, at a price, for calls that come later.
     """
 
     subtask: Subtask
@@ -47,14 +48,15 @@ class Assignment:
     fallback: Fallback = ""
     warnings: tuple[str, ...] = ()
     error: OrchestraError | None = None
+    is_slice_kept: bool = False
 
     def request(
         self, *, max_tokens: int = 2048, temperature: float | None = None, findings: Sequence[Finding] = ()
     ) -> ModelRequest:
-        """The request for this subtask alone, its slice whole and cacheable."""
+        """The request for this subtask alone, its slice as one block."""
         return subtask_request(
             self.skill,
-            (SliceBlock(self.slice),),
+            (SliceBlock(self.slice, cacheable=self.is_slice_kept),),
             findings,
             Task(self.subtask.task),
             max_tokens=min(max_tokens, self.skill.max_tokens or max_tokens),

@@ -38,4 +38,4 @@ def is_direct(plan: Plan) -> bool:
 def direct_assignment(plan: Plan, documents: DocumentSet) -> Assignment:
     """The only subtask of a direct plan with every line of every document."""
     skill = Skill(name=DIRECT, description="Answers the whole task.", system_prompt=prompt("direct"), source="builtin")
-    return Assignment(plan.subtasks[0], skill, whole(documents))
+    return Assignment(plan.subtasks[0], skill, whole(documents), is_slice_kept=True)

@@ -47,7 +47,7 @@ class Bundle:
         slices: Sequence[SliceBlock] | None = None,
     ) -> ModelRequest:
         """The request for all of them. `slices` is the slice as blocks, where it is to be sent in parts."""
-        skill, blocks = self.first.skill, slices or (SliceBlock(self.first.slice),)
+        skill, blocks = self.first.skill, slices or (SliceBlock(self.first.slice, cacheable=False),)
         most = reply_tokens(self.first, max_tokens)
         if not self.is_merged:
             task = Task(self.first.subtask.task)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from orchestra.document import DocumentSet, LineRange, Slice, count_tokens, cut
 from orchestra.models.protocol import SliceBlock
-from orchestra.planning.direct import DIRECT
 from orchestra.planning.merging import Bundle
 from orchestra.planning.prompt_files import prompt
 
@@ -67,8 +66,8 @@ def share(
 
 
 def _alone(bundle: Bundle) -> tuple[SliceBlock, ...]:
-    """Writing to a cache costs extra, so only a whole document, which is likely to be asked about again, is marked."""
-    return (SliceBlock(bundle.first.slice, cacheable=bundle.first.skill.name == DIRECT),)
+    """Writing to a cache costs extra, so a slice that one call alone has is marked on request only."""
+    return (SliceBlock(bundle.first.slice, cacheable=bundle.first.is_slice_kept),)
 
 
 def _has_overlap(slices: Sequence[Slice]) -> bool:

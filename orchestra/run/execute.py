@@ -1,23 +1,56 @@
-"""The execution phase: subtasks go out as soon as what they depend on is there."""
+"""The execution phase: subtasks go out as soon as what they depend on is there, those with one slice together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from orchestra.models.protocol import Finding
+from orchestra.errors import (
+    BudgetExceeded,
+    ContextTooLong,
+    ModelBadRequest,
+    ModelRefused,
+    ModelReplyInvalid,
+    OrchestraError,
+    OutputTruncated,
+)
+from orchestra.models.protocol import Finding, ModelReply, SliceBlock
 from orchestra.planning.assemble import Assignment
+from orchestra.planning.merging import Bundle, merge, split_reply
 from orchestra.planning.plan import Plan
+from orchestra.planning.sharing import CachePrices, share
 from orchestra.run.asking import ask, keep_reply
 from orchestra.run.followup import follow_up
 from orchestra.run.state import Run
+from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
-from orchestra.runtime.scheduler import Job
+from orchestra.runtime.scheduler import Job, Milestone
 from orchestra.settings import SUBTASK_TIMEOUT_S
+
+_ABOUT_THE_CALL = (BudgetExceeded, ContextTooLong, ModelBadRequest, ModelRefused, ModelReplyInvalid, OutputTruncated)
+"""Why a merged call can fail where a subtask alone may not."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """One call for a bundle, and what it gave: a part for each subtask (None: ask for it alone), or an error."""
+
+    bundle: Bundle
+    slices: tuple[SliceBlock, ...]
+    parts: tuple[str | None, ...] = ()
+    error: OrchestraError | None = None
+    answered: Milestone = field(default_factory=Milestone)
+
+    def part(self, assignment: Assignment) -> str | None:
+        """The reply to one subtask. Raises the error of the call."""
+        if self.error is not None:
+            raise self.error
+        return self.parts[self.bundle.assignments.index(assignment)] if self.parts else None
 
 
 async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, streams: bool) -> list[Finding]:
     """Send what is delegated; findings in plan order. With `streams`, a lone subtask's reply streams as the answer."""
-    by_id = {assignment.subtask.id: assignment for assignment in assignments}
+    calls = _calls(run, assignments)
     streams_answer = streams and len(plan.subtasks) == 1
     findings: dict[str, Finding] = {
         subtask.id: Finding(subtask.id, subtask.task, subtask.answer or "") for subtask in plan.self_answered
@@ -26,9 +59,9 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
     for subtask in plan.in_dependency_order():
         if subtask.is_self_answered:
             continue
-        assignment = by_id[subtask.id]
+        assignment, call = calls[subtask.id]
         node = run.node(f"subtask-{subtask.id}", "subtask", skill=assignment.skill.name, title=subtask.task)
-        work = _execute_one(run, node, assignment, findings, streams_answer=streams_answer)
+        work = _execute_one(run, node, assignment, call, findings, streams_answer=streams_answer)
         jobs[subtask.id] = run.scheduler.spawn(work, node, [jobs[name] for name in subtask.depends_on if name in jobs])
     await run.scheduler.join(list(jobs.values()))
     for subtask in plan.delegated:
@@ -39,17 +72,89 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
     return [findings[subtask.id] for subtask in plan.subtasks]
 
 
+def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assignment, _Shared]]:
+    """Each subtask's assignment and call; subtasks that are merged have the call in common."""
+    bundles = merge(assignments, max_tokens=run.settings.max_tokens)
+    slices = share(bundles, run.documents, lambda: _cache_prices(run))
+    calls: dict[str, tuple[Assignment, _Shared]] = {}
+    for bundle, blocks in zip(bundles, slices, strict=True):
+        call = _Shared(bundle, blocks)
+        for assignment in bundle.assignments:
+            calls[assignment.subtask.id] = (assignment, call)
+            run.merged[assignment.subtask.id] = bundle.others(assignment)
+    return calls
+
+
+def _cache_prices(run: Run) -> CachePrices | None:
+    minimum = cache_minimum(run.worker)
+    if minimum is None:
+        return None
+    from orchestra.models.prices import cache_ratios
+
+    ratios = cache_ratios(model_name(run.worker), base_url=model_base_url(run.worker))
+    return CachePrices(minimum, *ratios) if ratios else CachePrices(minimum)
+
+
 async def _execute_one(
-    run: Run, node: Node, assignment: Assignment, findings: dict[str, Finding], *, streams_answer: bool
+    run: Run,
+    node: Node,
+    assignment: Assignment,
+    call: _Shared,
+    findings: dict[str, Finding],
+    *,
+    streams_answer: bool,
 ) -> None:
     if assignment.error is not None:
         raise assignment.error
     subtask = assignment.subtask
-    needed = [findings[name] for name in subtask.depends_on]
-    request = assignment.request(
-        max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=needed
-    )
-    reply = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
-    keep_reply(run, node, reply)
-    text = await follow_up(run, node, assignment, reply.text.strip(), needed, streams_answer=streams_answer)
+    known = [findings[name] for name in subtask.depends_on]
+    text = await _reply_of(run, node, assignment, call, known, streams_answer=streams_answer)
+    text = await follow_up(run, node, assignment, text.strip(), known, streams_answer=streams_answer)
     findings[subtask.id] = Finding(subtask.id, subtask.task, text)
+
+
+async def _reply_of(
+    run: Run, node: Node, assignment: Assignment, call: _Shared, known: Sequence[Finding], *, streams_answer: bool
+) -> str:
+    """The reply to a subtask: its part of the call that it shares, or that of a call of its own."""
+    if call.bundle.is_merged:
+        if assignment is call.bundle.first:
+            await _ask_together(run, node, call, known)
+        else:
+            await run.scheduler.join([call.answered])
+        part = call.part(assignment)
+        if part is not None:
+            return part
+    alone = Bundle((assignment,))
+    reply = await _ask_for(run, node, alone, call.slices, known, streams_answer=streams_answer)
+    keep_reply(run, node, reply)
+    return reply.text
+
+
+async def _ask_together(run: Run, node: Node, call: _Shared, known: Sequence[Finding]) -> None:
+    """One call for all subtasks of a bundle. Where it fails for what it asks, each is asked for alone."""
+    try:
+        reply = await _ask_for(run, node, call.bundle, call.slices, known)
+        is_cut = reply.stop_reason == "max_tokens"
+        call.parts = split_reply(reply.text, len(call.bundle.assignments), is_cut=is_cut)
+    except _ABOUT_THE_CALL as error:
+        run.warn("ASKED_ALONE", f"the subtasks of one call are asked for one by one: {error.what}", node.id)
+    except OrchestraError as error:
+        call.error = error
+    finally:
+        call.answered.reach()
+
+
+async def _ask_for(
+    run: Run,
+    node: Node,
+    bundle: Bundle,
+    slices: Sequence[SliceBlock],
+    known: Sequence[Finding],
+    *,
+    streams_answer: bool = False,
+) -> ModelReply:
+    request = bundle.request(
+        max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=known, slices=slices
+    )
+    return await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)

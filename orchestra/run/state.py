@@ -19,6 +19,8 @@ from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, OnUnresolved
 from orchestra.result import Notice, StrategyReport
+from orchestra.run.spending import budget_of
+from orchestra.runtime.budget import Budget
 from orchestra.runtime.calls import context_window, model_name
 from orchestra.runtime.events import (
     EventStream,
@@ -28,7 +30,8 @@ from orchestra.runtime.events import (
     Warned,
 )
 from orchestra.runtime.node import Node, Status
-from orchestra.runtime.scheduler import Scheduler
+from orchestra.runtime.prefixes import Prefixes, sent_prefixes
+from orchestra.runtime.scheduler import Milestone, Scheduler
 from orchestra.settings import (
     Context,
     ModelChoice,
@@ -49,6 +52,8 @@ class Run:
 
     `followups` holds what each subtask was shown beside its slice, `insufficient` what it did not find all the same,
     both by the subtask's id. `reads_in_parts`: every subtask has a part of the documents, and none is followed up.
+    `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
+    a call of this run is the first to send.
     """
 
     documents: DocumentSet
@@ -71,6 +76,10 @@ class Run:
     followups: dict[str, list[Slice]] = field(default_factory=dict)
     insufficient: dict[str, str] = field(default_factory=dict)
     reads_in_parts: bool = False
+    merged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    prefixes: Prefixes = field(default_factory=lambda: sent_prefixes)
+    writing: dict[bytes, Milestone] = field(default_factory=dict)
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
@@ -108,6 +117,7 @@ class Run:
             scheduler,
             Node("run", "run"),
             cancellation,
+            budget=budget_of(settings, (planner, worker, synthesizer)),
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:

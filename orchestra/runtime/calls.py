@@ -25,17 +25,28 @@ def model_notice(model: Model) -> str:
     return str(getattr(model, "notice", ""))
 
 
+def model_base_url(model: Model) -> str:
+    """Where a model's requests go to; empty for one that runs here."""
+    return str(getattr(model, "base_url", ""))
+
+
 def model_host(model: Model) -> str:
     """The host that a model's requests go to; empty for one that runs here."""
     from urllib.parse import urlsplit
 
-    return urlsplit(str(getattr(model, "base_url", ""))).hostname or ""
+    return urlsplit(model_base_url(model)).hostname or ""
 
 
 def context_window(model: Model) -> int | None:
     """Tokens that a model can read; None when not known."""
     window = getattr(model, "context_window", None)
     return window if isinstance(window, int) and window > 0 else None
+
+
+def cache_minimum(model: Model) -> int | None:
+    """Tokens of the shortest prefix that a model's prompt cache holds; None for one without a cache."""
+    least = getattr(model, "cache_minimum_tokens", None)
+    return least if isinstance(least, int) and least > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
