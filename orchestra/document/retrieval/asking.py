@@ -23,5 +23,7 @@ ASKING = _list("""
 MOVEMENTS = _list("""
     change changed increase increased decrease decreased rise rose fall fell grow grew growth decline declined drop
     dropped reduction drive drove driven driver improve improved higher lower average total compare compared
-    significant end
+    significant significantly substantial substantially material materially roughly historical historically consistent
+    consistently fluctuate fluctuated fluctuating stable trend positive negative strong weak healthy good bad perform
+    performed performance end
 """)

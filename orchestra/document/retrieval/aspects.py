@@ -13,11 +13,12 @@ from orchestra.document.retrieval.shelf import Shelf
 from orchestra.document.retrieval.vocabulary import Need
 
 _CANDIDATES = 24  # places of each aspect that are looked at line by line
-_WINDOW = 4  # lines that are read together
+_WINDOW = 8  # lines that are read together
 _WINDOW_SHARE = 0.5  # of the best lines in the score for words, beside the whole place
 _MASS_HALF = 3.0  # rarity of all words together at which what a question says counts half
 
-_NAMED, _NEEDED = 1.0, 0.7  # statements that a question names, needs that its terms have; its words weigh 1 at most
+_SPECIFIC_HALF = 10.0  # rarity of the words without a need at which needs count half
+_NAMED, _NEEDED = 1.5, 1.0  # statements that a question names, needs that its terms have; its words weigh 1 at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,8 @@ class Aspect:
 
 def aspects_of(question: Question, printed: Mapping[str, Scores], shelf: Shelf) -> tuple[list[Aspect], LineTable]:
     """What a question asks for, and the lines of the places that may serve it; `printed` tells the statements."""
-    words, mass = _by_words(question.terms, shelf)
-    needs = _needs(question)
+    words, mass, specific = _by_words(question.terms, shelf)
+    needs = _needs(question, _NEEDED * _SPECIFIC_HALF / (_SPECIFIC_HALF + specific))
     rough = [_rough(need, shelf) for need, _ in needs]
     statements = [printed[need.statement] for need, _ in needs if need.statement]
     candidates = {row for scores in (words, *rough, *statements) for row in best(scores, _CANDIDATES)}
@@ -45,27 +46,28 @@ def aspects_of(question: Question, printed: Mapping[str, Scores], shelf: Shelf) 
     return aspects, table
 
 
-def _needs(question: Question) -> list[tuple[Need, float]]:
+def _needs(question: Question, weight: float) -> list[tuple[Need, float]]:
     """Each with its weight: the statements that are named, with the rows that terms want there, then other needs."""
     named = [
         Need(name, tuple(row for need in question.needs if need.statement == name for row in need.rows))
         for name in question.statements
     ]
     others = [need for need in question.needs if need.statement not in question.statements]
-    return [*((need, _NAMED) for need in named), *((need, _NEEDED) for need in others)]
+    return [*((need, _NAMED) for need in named), *((need, weight) for need in others)]
 
 
-def _by_words(terms: Iterable[Term], shelf: Shelf) -> tuple[Scores, float]:
-    """BM25 of whole places with the weights of the terms, and the rarity of all terms together."""
+def _by_words(terms: Iterable[Term], shelf: Shelf) -> tuple[Scores, float, float]:
+    """BM25 of whole places with the weights of the terms, the rarity of all terms together, and of specific ones."""
     scores: Scores = {}
-    mass = 0.0
+    mass = specific = 0.0
     for term in terms:
         found = shelf.frequencies(term.phrases)
         weight = term.weight * shelf.rarity(len(found)) if found else 0.0
         mass += weight
+        specific += weight * term.is_specific
         for row, strength in found.items():
             scores[row] = scores.get(row, 0.0) + weight * strength
-    return normalised(scores), mass
+    return normalised(scores), mass, specific
 
 
 def _rough(need: Need, shelf: Shelf) -> Scores:

@@ -16,7 +16,7 @@ MOST_TERMS = 64
 MOST_PARTS = 8
 MOST_SIZE = 20_000  # characters of a task that are read
 
-_NAME_SHARE = 0.2  # of a word that names the document
+_OWNER_SHARE = 0.2  # of a word that names the document
 _STATEMENT_SHARE = 0.3  # of a word that names a statement, which is a need by itself
 _MOVEMENT_SHARE = 0.5
 _PAIR_SHARE = 0.5  # of words that stand side by side
@@ -45,15 +45,18 @@ _COMMAND = re.compile(
 _YEAR = re.compile(r"(?:fy|cy)?'?((?:19|20)\d\d)|(?:fy|cy)'?(\d\d)", re.IGNORECASE)
 _QUARTER = re.compile(r"q([1-4])|([1-4])q", re.IGNORECASE)
 _QUARTERS = {"1": "first", "2": "second", "3": "third", "4": "fourth"}
-_ABBREVIATION = re.compile(r"\b[A-Z][A-Za-z]*(?:&[A-Z]+)*[A-Z]\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Phrases any of which counts as the term, each its words joined by spaces; `weight` before rarity."""
+    """Phrases any of which counts as the term, each its words joined by spaces; `weight` before rarity.
+
+    `is_specific` is a word that no report term of the vocabulary stands for: it has to be met as it is.
+    """
 
     phrases: tuple[str, ...]
     weight: float
+    is_specific: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,12 @@ def _parts(text: str) -> list[str]:
 
 def _question(text: str, vocabulary: Vocabulary, names: frozenset[str]) -> Question:
     words = folded(text)
-    needs = [need for phrase in _matches(words, vocabulary.asked) for need in vocabulary.asked[phrase]]
+    asked = list(_matches(words, vocabulary.asked))
+    needs = [need for phrase in asked for need in vocabulary.asked[phrase]]
     statements = _statements(words, vocabulary)
     named = {word for phrase in _matches(words, vocabulary.named) for word in phrase}
-    terms = tuple(_terms(text, names, frozenset(named)))[:MOST_TERMS]
+    known = {word for phrase in asked for word in phrase}
+    terms = tuple(_terms(text, names, frozenset(named), known))[:MOST_TERMS]
     return Question(terms, statements, tuple(dict.fromkeys(needs)))
 
 
@@ -119,33 +124,38 @@ def _matches(words: Words, phrases: Collection[Words]) -> Iterator[Words]:
         position += len(found) if found else 1
 
 
-def _terms(text: str, names: frozenset[str], named: frozenset[str]) -> Iterator[Term]:
+def _terms(text: str, names: frozenset[str], named: frozenset[str], known: Collection[str]) -> Iterator[Term]:
     """Words, years and quarters, then the words that stand side by side."""
     weights: dict[str, float] = {}
     for word in words_of(text):
         weights.setdefault(word, _weight(word, names, named))
     for word, weight in weights.items():
         if weight:
-            yield Term(_forms(word), weight)
+            is_specific = singular(word) not in known and word not in names and not _is_time(word)
+            yield Term(_forms(word), weight, is_specific)
     pairs = dict.fromkeys(pairwise(words_of(text)))
     for one, other in pairs:
         weight = min(weights[one], weights[other])
-        if weight and not (_YEAR.fullmatch(one) or _YEAR.fullmatch(other)):
+        if weight and not (_is_time(one) or _is_time(other)):
             yield Term((f"{one} {other}",), weight * _PAIR_SHARE)
 
 
 def _weight(word: str, names: frozenset[str], named: frozenset[str]) -> float:
     if word in STOP_WORDS or word in ASKING or singular(word) in ASKING:
         return 0.0
-    if _QUARTER.fullmatch(word) or _YEAR.fullmatch(word):
+    if _is_time(word):
         return 1.0
     if len(word) == 1 or (word.isdecimal() and len(word) < 4):
         return 0.0
     if word in names:
-        return _NAME_SHARE
+        return _OWNER_SHARE
     if singular(word) in named:
         return _STATEMENT_SHARE
     return _MOVEMENT_SHARE if word in MOVEMENTS else 1.0
+
+
+def _is_time(word: str) -> bool:
+    return bool(_YEAR.fullmatch(word) or _QUARTER.fullmatch(word))
 
 
 def _forms(word: str) -> tuple[str, ...]:
