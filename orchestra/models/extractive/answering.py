@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.models.extractive.by_skill import BY_SKILL, absent, most_relevant
-from orchestra.models.extractive.clear import clear
+from orchestra.models.extractive.clear import CLEAR_COVERAGE, clear
 from orchestra.models.extractive.listing import table_by
 from orchestra.models.extractive.measures import Measure, measures_in, rows_for
 from orchestra.models.extractive.notice import with_notice, without_notice
@@ -16,10 +16,10 @@ from orchestra.models.extractive.query import Query, make_query
 from orchestra.models.extractive.questions import Question, split
 from orchestra.models.extractive.quoting import bullets
 from orchestra.models.extractive.ranking import Ranked, rank
-from orchestra.models.extractive.skill_words import choose_skill
+from orchestra.models.extractive.skill_words import FACTS, choose_skill
 from orchestra.models.extractive.sources import Library, passages
 from orchestra.models.extractive.statements import Statement
-from orchestra.models.extractive.vocabulary import contains, stems
+from orchestra.models.extractive.vocabulary import YEAR, contains, stems
 
 LEAST_COVERAGE = 0.26
 FIGURE_SKILLS = frozenset({"fact-extraction", "analytical-comparison"})
@@ -71,29 +71,46 @@ def _answer_one(statements: Sequence[Statement], question: Question, subjects: S
     skill = choose_skill(question.asked)
     query = make_query(question.asked, [statement.text for statement in statements], skill, subjects)
     ranked = rank(query, statements)
-    if skill in FIGURE_SKILLS and (figures := _figures(query, question, ranked, statements, earlier)):
-        return figures
+    measures = measures_in(question) if _may_be_figures(query, skill, ranked) else ()
+    rows = rows_for(measures, query, statements)
+    if rows:
+        return Answer(bullets(query, rows), _lacking(query, skill, measures, rows, statements, earlier))
     if not ranked or max(each.coverage for each in ranked[:5]) < LEAST_COVERAGE:
         return Answer((), "" if earlier else _missing(query, statements))
-    return Answer(BY_SKILL.get(skill, most_relevant)(query, ranked, statements))
+    is_vague = not ranked[0].answers or ranked[0].coverage < CLEAR_COVERAGE
+    missing = _lacking(query, skill, measures, rows, statements, earlier) if is_vague else ""
+    return Answer(BY_SKILL.get(skill, most_relevant)(query, ranked, statements), missing)
 
 
-def _figures(
-    query: Query, question: Question, ranked: Sequence[Ranked], statements: Sequence[Statement], earlier: str
-) -> Answer | None:
-    """The rows of the measures that a question names, where no single statement says it all; None without a row."""
-    if "who" in query.kinds or table_by(query, ranked) or (len(query.years) < 2 and clear(query, ranked)):
-        return None
-    measures = measures_in(question)
-    rows = rows_for(measures, query, statements)
-    if not rows:
-        return None
+def _may_be_figures(query: Query, skill: str, ranked: Sequence[Ranked]) -> bool:
+    """Whether rows of measures may answer: not where a single statement says it all, or a table by its column."""
+    if skill not in FIGURE_SKILLS or "who" in query.kinds or table_by(query, ranked):
+        return False
+    return len(query.years) > 1 or clear(query, ranked) is None
+
+
+def _lacking(
+    query: Query,
+    skill: str,
+    measures: Sequence[Measure],
+    rows: Sequence[Ranked],
+    statements: Sequence[Statement],
+    earlier: str,
+) -> str:
+    """What a computation lacks: rows of financial statements, and years that no head above the rows has."""
+    if skill != FACTS or "number" not in query.kinds:
+        return ""
     lacking = [each for each in measures if each.is_of_statement and not rows_for([each], query, statements)]
     named = list(dict.fromkeys(each.rows[0] for each in lacking if not _holds(earlier, each)))
-    heads = " ".join(head for each in rows for head in each.statement.header)
-    years = [year for year in query.years if heads and year not in heads and year not in earlier]
+    heads = " ".join((earlier, *(head for each in rows for head in each.statement.header)))
+    years = [year for year in query.years if rows and YEAR.search(heads) and not _is_dated(heads, year)]
     missing = ", ".join([*named, *([f"figures of {', '.join(years)}"] if years else [])])
-    return Answer(bullets(query, rows), f"no row of {missing}." if missing else "")
+    return f"no row of {missing}." if missing else ""
+
+
+def _is_dated(heads: str, year: str) -> bool:
+    """Whether heads name a year; a fiscal year may end, or begin, in the one before."""
+    return year in heads or str(int(year) - 1) in heads
 
 
 def _holds(text: str, measure: Measure) -> bool:

@@ -88,14 +88,18 @@ def _text(request: ModelRequest) -> str:
 
 
 def _answers(request: ModelRequest, slices: Sequence[Slice], findings: Sequence[Finding]) -> str:
-    """The answer to the task, or to each of several under its mark; what was found for a task before is kept."""
+    """The answer to the task, or to each of several under its mark; what was found for a task before is kept.
+
+    Of several, one that would be cut off is left out: asked for alone, it says that it was.
+    """
     earlier = {finding.task: finding.text for finding in findings if not finding.is_missing}
     tasks = _one(request, Tasks)
     if tasks is None:
         task = _task(request)
         return answer(slices, task, earlier.get(task, ""))
-    answers = (_within(answer(slices, task, earlier.get(task, "")), tasks.reply_tokens) for task in tasks.words)
-    return "\n\n".join(f"{tasks.mark(number)}\n{text}" for number, text in enumerate(answers, start=1))
+    answers = [(at, answer(slices, task, earlier.get(task, ""))) for at, task in enumerate(tasks.words, start=1)]
+    whole = [(at, text) for at, text in answers if count_tokens(text) <= tasks.reply_tokens]
+    return "\n\n".join(f"{tasks.mark(at)}\n{text}" for at, text in whole)
 
 
 def _within(text: str, max_tokens: int) -> str:

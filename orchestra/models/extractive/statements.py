@@ -21,11 +21,9 @@ _END = re.compile(r"[.!?][\"'”’)\]*_]*(?=\s+[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Inc|Corp|Co|Ltd|No|Nos|vs|St|Jr|Sr|Fig|Sec|Art|approx|e\.g|i\.e|cf|al|etc)|\b[A-Z])\.$"
 )
-_FIGURE = r"\(?[$€£]?\s?\(?-?\d[\d,]*(?:\.\d+)?%?\)?x?|[-–—]"
-_ALIGNED = re.compile(
-    rf"(?P<label>\S.*?[^\W\d].*?)[\s$.:·|]+(?P<cells>(?:{_FIGURE})(?:[\s$%)|]+(?:{_FIGURE}))+)[\s%)|]*$"
-)
-_CELL = re.compile(_FIGURE)
+_FIGURE = re.compile(r"\(?[$€£]?\(?[-–—]?\d[\d,]*(?:\.\d+)?%?\)?[%x]?|[$€£]?[-–—]+[%]?")
+_BETWEEN = frozenset(["$", "€", "£", "|", ")", "(", "%)", "·", "."])
+_LEADERS = re.compile(r"[.·_…]{2,}|(?<=\()\s+|\s+(?=\))")
 _ROW_ENDS = frozenset("0123456789)%x–—-|")
 _FURNITURE = re.compile(
     r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE
@@ -35,6 +33,7 @@ _NOTE = re.compile(r"\s*\((?:see\s+)?notes?\s[^()]*\)", re.IGNORECASE)
 MAX_CAPTION_WORDS = 14
 MAX_TITLE_WORDS = 9
 MAX_ROW_CHARACTERS = 400
+MAX_LABEL_CHARACTERS = 160
 ABBREVIATION_CHARACTERS = 16
 
 
@@ -336,10 +335,19 @@ def _row(line: str) -> tuple[str, ...]:
     """Label and figures of a line such as "Total revenue   $ 2,839.5   2,593.9"; empty when it is none."""
     if len(line) > MAX_ROW_CHARACTERS or line.rstrip()[-1:] not in _ROW_ENDS:
         return ()
-    match = _ALIGNED.match(_NOTE.sub("", line.strip()))
-    if match is None or len(match["label"]) > 120:
-        return ()
-    return (match["label"].strip(" .$:"), *(cell.strip() for cell in _CELL.findall(match["cells"])))
+    tokens = _LEADERS.sub(lambda match: "" if match[0].isspace() else " ", _NOTE.sub("", line)).split()
+    cells: list[str] = []
+    percent = ""
+    while tokens and (tokens[-1] == "%" or tokens[-1] in _BETWEEN or _FIGURE.fullmatch(tokens[-1])):
+        token = tokens.pop()
+        if token == "%":
+            percent = "%"
+        elif token not in _BETWEEN:
+            cells.append(token + percent)
+            percent = ""
+    label = " ".join(tokens).strip(" .$:|")
+    is_label = len(label) <= MAX_LABEL_CHARACTERS and re.search(r"[^\W\d_]", label)
+    return (label, *reversed(cells)) if is_label and len(cells) > 1 else ()
 
 
 def _fitted(row: tuple[str, ...], columns: int) -> tuple[str, ...]:

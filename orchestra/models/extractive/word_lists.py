@@ -50,7 +50,12 @@ ASKING_BY_SKILL = {
 MOVEMENTS = _list("""
     change increase decrease rise fall grow decline drop higher lower move movement develop end
     """)
-GENERIC = _list("company firm corporation group organization business registrant annual report document text year")
+GENERIC = _list("""
+    company firm corporation group organization business registrant annual report document text year fiscal quarter
+    first second third fourth
+""")
+    "company firm corporation group organization business registrant annual report document text year fiscal quarter first second third fourth"
+)
 
 # Capitalised, but no answer to "who".
 ROLES = frozenset(
