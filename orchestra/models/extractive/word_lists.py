@@ -54,8 +54,6 @@ GENERIC = _list("""
     company firm corporation group organization business registrant annual report document text year fiscal quarter
     first second third fourth
 """)
-    "company firm corporation group organization business registrant annual report document text year fiscal quarter first second third fourth"
-)
 
 # Capitalised, but no answer to "who".
 ROLES = frozenset(
