@@ -48,7 +48,7 @@ def bill_table(found: Sequence[Bill], *, priced_as: str, questions: int) -> str:
             *rows,
             "",
             f"Expected for {questions} questions at the list prices of {priced_as}; nothing was sent. The built-in",
-            "engine stood in: prompts are as they would be, plans and the lengths of replies are its own. A judge is not",
-            "included.",
+            "engine stood in: prompts are as they would be, plans and the lengths of replies are its own.",
+            "A judge is not included.",
         ]
     )

@@ -14,6 +14,8 @@ from orchestra.errors import InputInvalid
 # Okabe and Ito's palette, which the colour-blind can tell apart; the marker tells the same again.
 OURS, OTHERS = "#0072B2", "#D55E00"
 MARKERS = {"auto": "o", "outline": "s", "full": "D"}
+# Where a name may stand, in typographic points from its own point: beside it, then higher and lower.
+PLACES = [(side * 8, up) for up in (-4, 8, -16, 20, -28, 32, -40, 44) for side in (1, -1)]
 FORMATS = ("svg", "png")
 
 
@@ -31,12 +33,12 @@ def plot(settings: RunSettings, summaries: Sequence[StrategySummary], folder: Pa
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with mpl.rc_context({"svg.hashsalt": "orchestra", "svg.fonttype": "none", "font.size": 10}):
+    with mpl.rc_context({"svg.hashsalt": "orchestra", "font.size": 10}):
         figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
         for strategy, tokens, recall in points:
             _draw(axes, strategy, tokens, recall)
-        _label(axes, points)
         _dress(axes, settings)
+        _label(figure, axes, points)
         paths = [_save(figure, folder / f"plot.{kind}") for kind in FORMATS]
         plt.close(figure)
     return paths
@@ -57,20 +59,45 @@ def _draw(axes: Any, strategy: str, tokens: Interval, recall: Interval) -> None:
     )
 
 
-def _label(axes: Any, points: Sequence[tuple[str, Interval, Interval]]) -> None:
-    """Names beside their points; of points on one spot, one name a line."""
-    taken: list[tuple[float, float]] = []
-    for strategy, tokens, recall in sorted(points, key=lambda point: (point[1].value, point[2].value, point[0])):
-        spot = tokens.value, 100 * recall.value
-        near = sum(0.8 < spot[0] / other[0] < 1.25 and abs(spot[1] - other[1]) < 6 for other in taken)
-        axes.annotate(
+def _label(figure: Any, axes: Any, points: Sequence[tuple[str, Interval, Interval]]) -> None:
+    """Names beside their points, each at the first place where it covers nothing."""
+    from matplotlib.transforms import Bbox
+
+    renderer = figure.canvas.get_renderer()
+    figure.draw_without_rendering()
+    taken = [box for _, tokens, recall in points for box in _bars(axes, tokens, recall, Bbox)]
+    frame = axes.get_window_extent(renderer)
+    for strategy, tokens, recall in points:
+        label = axes.annotate(
             strategy,
-            spot,
-            xytext=(8, -13 - 12 * near),
+            (tokens.value, 100 * recall.value),
+            xytext=PLACES[0],
             textcoords="offset points",
             color=OURS if strategy in MARKERS else OTHERS,
         )
-        taken.append(spot)
+        for place in PLACES:
+            label.set_position(place)
+            label.set_horizontalalignment("left" if place[0] > 0 else "right")
+            box = label.get_window_extent(renderer)
+            if frame.contains(*box.min) and frame.contains(*box.max) and not box.count_overlaps(taken):
+                break
+        taken.append(label.get_window_extent(renderer))
+
+
+def _bars(axes: Any, tokens: Interval, recall: Interval, box: Any) -> list[Any]:
+    """What a point and its two bars cover, in pixels."""
+
+    def spot(count: float, share: float) -> tuple[float, float]:
+        across, up = axes.transData.transform((count, 100 * share))
+        return float(across), float(up)
+
+    (x, y), (low_x, low_y) = spot(tokens.value, recall.value), spot(tokens.low, recall.low)
+    high_x, high_y = spot(tokens.high, recall.high)
+    return [
+        box([[x - 6, y - 6], [x + 6, y + 6]]),
+        box([[low_x - 1, y - 1], [high_x + 1, y + 1]]),
+        box([[x - 1, low_y - 1], [x + 1, high_y + 1]]),
+    ]
 
 
 def _dress(axes: Any, settings: RunSettings) -> None:

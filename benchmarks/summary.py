@@ -53,8 +53,9 @@ BASES = ("direct", "fanout")
 class StrategySummary:
     """One row: how many questions, how many of them failed, and the figures by name of measure.
 
-    `ratios`: per question, the input tokens over those of another strategy; their median. `estimate_error`: per
-    question, how far the cost model's estimate of input tokens was from what was sent, as a share of it; its median.
+    `ratios`: per question, the input tokens over those of another strategy; their median, and the greatest of them in
+    `dearest`. `estimate_error`: per question, how far the cost model's estimate of input tokens was from what was sent,
+    as a share of it; its median.
     """
 
     strategy: str
@@ -62,6 +63,7 @@ class StrategySummary:
     failed: int
     figures: Mapping[str, Interval | None]
     ratios: Mapping[str, Interval | None]
+    dearest: Mapping[str, float]
     estimate_error: Interval | None
     chosen: Mapping[str, int]
 
@@ -88,12 +90,14 @@ def _summary(
         for measure in MEASURES
     }
     chosen = [each.chosen for each in finished if each.chosen]
+    ratios = {base: input_ratios(finished, grouped.get(base, {})) for base in BASES}
     return StrategySummary(
         strategy=name,
         questions=len(outcomes),
         failed=len(outcomes) - len(finished),
         figures=figures,
-        ratios={base: interval(input_ratios(finished, grouped.get(base, {})), "median", seed) for base in BASES},
+        ratios={base: interval(found, "median", seed) for base, found in ratios.items()},
+        dearest={base: max(found) for base, found in ratios.items() if found},
         estimate_error=interval(_estimate_errors(finished), "median", seed),
         chosen={each: chosen.count(each) for each in sorted(set(chosen))},
     )
@@ -132,6 +136,7 @@ def as_json(settings: RunSettings, summaries: Sequence[StrategySummary]) -> dict
                 "failed": each.failed,
                 **{name: _figure(figure) for name, figure in each.figures.items()},
                 **{f"input_over_{base}_median": _figure(figure) for base, figure in each.ratios.items()},
+                **{f"input_over_{base}_greatest": ratio for base, ratio in each.dearest.items()},
                 "estimate_error_median": _figure(each.estimate_error),
                 "chosen": dict(each.chosen),
             }
