@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from orchestra.document.ranges import LineRange
     from orchestra.document.slices import Slice
 
+_HASHED_AT_ONCE = 1_000_000  # characters
 _MARK_TOKENS = 14  # about what "[s1234 L123456-L123567]" costs
 
 
@@ -53,9 +54,11 @@ class Document:
     def from_text(cls, text: str | bytes, *, name: str = "document") -> Document:
         """A document of markdown or plain text."""
         from orchestra.document.decode import decode, normalise
+        from orchestra.document.long_lines import with_lines
 
         clean, warnings = decode(text) if isinstance(text, bytes) else normalise(text)
-        return cls(clean, name=name, warnings=warnings)
+        clean, divided = with_lines(clean)
+        return cls(clean, name=name, warnings=warnings + divided)
 
     @classmethod
     def from_path(cls, path: str | Path) -> Document:
@@ -82,7 +85,10 @@ class Document:
 
     @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        digest = hashlib.sha256()
+        for start in range(0, len(self.text), _HASHED_AT_ONCE):
+            digest.update(self.text[start : start + _HASHED_AT_ONCE].encode())
+        return digest.hexdigest()
 
     @cached_property
     def tokens(self) -> int:
@@ -300,7 +306,7 @@ def _load(item: str | Path | Document, name: str) -> Document:
         document = Document.from_path(item)
     else:
         document = Document.from_text(item, name=name)
-    if not document.text.strip():
+    if not document.text or document.text.isspace():
         raise DocumentUnreadable(f"{document.name} holds no text", cause="it is empty or blank")
     return document
 

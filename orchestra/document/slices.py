@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestra.document.document import Document, DocumentSet
+from orchestra.document.long_lines import shortened
 from orchestra.document.outline import Section
 from orchestra.document.ranges import LineRange
 from orchestra.document.tokens import count_tokens
@@ -17,7 +18,10 @@ _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Neighbouring lines of one document. `section` is the innermost section, or the part, at the first line."""
+    """Neighbouring lines of one document. `section` is the innermost section, or the part, at the first line.
+
+    Of a line of more than 100,000 characters, `text` has the beginning and the end.
+    """
 
     key: str
     document: str
@@ -144,7 +148,7 @@ def _passage(lines: LineRange, documents: DocumentSet) -> Passage:
         section=_id_at(lines.first, section, document),
         first_line=lines.first,
         last_line=lines.last,
-        text=document.lines(lines.first, lines.last),
+        text=shortened(document.lines(lines.first, lines.last)),
         pages=None if first_page is None or last_page is None else (first_page, last_page),
     )
 

@@ -30,6 +30,6 @@ def convert(data: bytes, name: str) -> Converted:
     extra `orchestra[documents]` is not installed.
     """
     converted = _CONVERTERS[kind_of(data, name)](data, name)
-    if not converted.text.strip():
+    if not converted.text or converted.text.isspace():
         raise DocumentUnreadable(f"{name} holds no text", cause="nothing is left of it once converted")
     return converted

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from orchestra.document.convert.converted import Converted
 from orchestra.document.decode import decode
+from orchestra.document.long_lines import with_lines
 from orchestra.errors import DocumentUnreadable
 
 # A text without a suffix, such as standard input, is taken for markdown: plain text is markdown too.
@@ -18,5 +19,6 @@ def convert_plain(data: bytes, name: str) -> Converted:
         text, warnings = decode(data)
     except DocumentUnreadable as error:
         raise DocumentUnreadable(f"{name} holds no text", cause=error.cause, suggestion=error.suggestion) from error
+    text, divided = with_lines(text)
     is_markdown = PurePath(name).suffix.lower() in _MARKDOWN_SUFFIXES
-    return Converted(text, "text/markdown" if is_markdown else "text/plain", warnings)
+    return Converted(text, "text/markdown" if is_markdown else "text/plain", warnings + divided)
