@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 
 from orchestra.document import Slice, count_tokens
 from orchestra.models.extractive.answering import answer, answer_over_documents
+from orchestra.models.extractive.fitting import fitted
 from orchestra.models.extractive.joining import fill, join
 from orchestra.models.extractive.notice import NOTICE
 from orchestra.models.extractive.outline_planning import plan_from_outline
@@ -49,7 +50,7 @@ class ExtractiveModel:
         text = _text(request) if data is None else json.dumps(data, ensure_ascii=False)
         _check(request)
         is_cut = data is None and count_tokens(text) > request.max_tokens
-        text = _within(text, request.max_tokens) if is_cut else text
+        text = fitted(text, request.max_tokens) if is_cut else text
         if request.on_delta is not None:
             for line in text.splitlines(keepends=True):
                 request.on_delta(line)
@@ -100,14 +101,6 @@ def _answers(request: ModelRequest, slices: Sequence[Slice], findings: Sequence[
     answers = [(at, answer(slices, task, earlier.get(task, ""))) for at, task in enumerate(tasks.words, start=1)]
     whole = [(at, text) for at, text in answers if count_tokens(text) <= tasks.reply_tokens]
     return "\n\n".join(f"{tasks.mark(at)}\n{text}" for at, text in whole)
-
-
-def _within(text: str, max_tokens: int) -> str:
-    """The first lines of a text that `max_tokens` hold."""
-    lines = text.split("\n")
-    while len(lines) > 1 and count_tokens("\n".join(lines)) > max_tokens:
-        lines.pop()
-    return "\n".join(lines)
 
 
 def _task(request: ModelRequest) -> str:

@@ -87,14 +87,17 @@ def _draft(view: OutlineView, question: Question, skill: str, budget: int, hits:
 
 
 def _answered(view: OutlineView, question: Question, hits: Hits) -> Draft | None:
-    """A lookup that a statement answers beyond doubt of which every line was shown; nothing else is considered."""
+    """A lookup that a statement answers beyond doubt of which every line was shown; nothing else is considered.
+
+    A row that is set with spaces leaves a doubt: which column is whose was read from the spaces.
+    """
     shown = list(_shown_statements(view))
     if not shown:
         return None
     texts = [_text(view.documents, hit.place.lines) for hit in hits.places[:TEXT_PLACES]]
     query = make_query(question.asked, texts, FACTS, view.documents.names)
     best = clear(query, rank(query, shown))
-    if best is None:
+    if best is None or best.statement.is_aligned:
         return None
     lines = LineRange(best.statement.key, best.statement.first_line, best.statement.last_line)
     return Draft(question.full, FACTS, [str(lines)], quote(query, best))

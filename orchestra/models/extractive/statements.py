@@ -73,6 +73,11 @@ class Statement:
         return next((cell for cell in self.cells if cell and not is_figure(cell)), "")
 
     @property
+    def is_aligned(self) -> bool:
+        """Whether it is a row that is set with spaces, no row of a marked table."""
+        return self.is_row and "|" not in self.text
+
+    @property
     def is_title(self) -> bool:
         """Whether it is a few words without an end, which say no more than a heading."""
         is_text = not (self.is_row or self.is_item or self.is_code)
