@@ -17,10 +17,6 @@ LONGEST_LINE = 300  # characters; a longer line is cut around the match
 MOST_LINES = 28
 _MOST_OF_PLACE = 4  # lines of one place, before every place has had its turn
 _MOST_MISSES = 6  # lines that no longer fit, one after the other
-_PERIOD = re.compile(r"\b(?:months?|quarters?|weeks?|years?|ended|ending|as of|at)\b", re.IGNORECASE)
-_SHORT_LABEL = re.compile(r"[^\d$€£|]{0,24}[\d$€£(]")
-_GROUP_REACH = 5
-_RULER = re.compile(r"[|\s:=+-]*")  # between the head and the rows of a pipe table
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +34,8 @@ def best_lines(
 
     Lines of `skip` stand elsewhere. A line of a table comes with the lines that name its columns.
     """
+    from orchestra.document.view.heads import heads_of, is_head  # loads the grammar of figures
+
     terms = terms_of(task)
     chosen: dict[Place, dict[int, Row]] = {}
     left, missed, count = budget_tokens, 0, 0
@@ -46,9 +44,9 @@ def best_lines(
         document = documents.find(place.key)
         if hit.line in chosen.get(place, {}) or any(_holds(lines, place.key, hit.line) for lines in skip):
             continue
-        if _is_head(document, hit.line):
+        if is_head(document, hit.line):
             continue  # it comes with the rows of its table
-        wanted = [hit.line, *_context(document, hit.line, place)]
+        wanted = [hit.line, *heads_of(document, hit.line, place.first_line)]
         rows = {number: row(document, place.key, number, terms) for number in wanted}
         new = {number: each for number, each in rows.items() if number not in chosen.get(place, {})}
         cost = sum(count_tokens(each.text + "\n") for each in new.values()) + (0 if place in chosen else 5)
@@ -102,57 +100,6 @@ def _densest(text: str, terms: Sequence[str], width: int) -> int:
             best = (kinds, seen[0][0])
     start = max(best[1] - 40, 0)
     return text.rfind(" ", 0, start) + 1 if start else 0
-
-
-def _context(document: Document, number: int, place: Place) -> list[int]:
-    """The lines of the same place that say what the columns of a table's row are, and what its row is part of."""
-    from orchestra.document.citing.columns import head_of, years_in
-
-    head = [
-        line for line in head_of(document, number, number) if line >= place.first_line and not _is_ruler(document, line)
-    ]
-    if not head:
-        return []
-    years = next((line for line in head if years_in(document.line(line))), None)
-    if years is not None:
-        above = _previous(document, years, place.first_line)
-        text = document.line(above) if above else ""
-        if above and len(text) <= 120 and _PERIOD.search(text) and not text.rstrip().endswith("."):
-            head.append(above)
-    group = _group(document, number, max(place.first_line, head[-1]))
-    return [*head, *([group] if group else [])]
-
-
-def _is_head(document: Document, number: int) -> bool:
-    """Whether a line only names the columns of a table."""
-    from orchestra.document.citing.columns import cells, years_in
-
-    text = document.line(number)
-    if len(text) > LONGEST_LINE:
-        return False
-    return _is_ruler(document, number + 1) or (bool(years_in(text)) and not cells(text))
-
-
-def _is_ruler(document: Document, number: int) -> bool:
-    if number > document.line_count:
-        return False
-    text = document.line(number)
-    return "-" in text and len(text) <= LONGEST_LINE and _RULER.fullmatch(text) is not None and "|" in text
-
-
-def _group(document: Document, number: int, first: int) -> int | None:
-    """The line above a short row that it is part of, as in "Earnings per share:" above "Basic 1.20 1.10"."""
-    if not _SHORT_LABEL.match(document.line(number).strip()):
-        return None
-    for line in range(number - 1, max(first, number - _GROUP_REACH) - 1, -1):
-        text = document.line(line).strip()
-        if text.endswith(":") and len(text) <= 100:
-            return line
-    return None
-
-
-def _previous(document: Document, number: int, first: int) -> int | None:
-    return next((line for line in range(number - 1, first - 1, -1) if document.line(line).strip()), None)
 
 
 def _by_turns(hits: Sequence[LineHit]) -> list[LineHit]:

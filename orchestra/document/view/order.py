@@ -21,10 +21,10 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 def by_importance(tree: Tree, hits: Hits, task: str, most: int) -> list[Path]:
     """About `most` paths, each after its parent: the longest front of them that fits a view is what it lists.
 
-    Several documents take turns, those with better hits, and those that the task names, more often. Within one: its
-    top level and the best hits, then the second level, what stands around the best hits, the other hits, the branches
-    that hold hits, and the rest level by level. A long level is taken at even distances, so that any front of it
-    spans the whole.
+    Several documents take turns, those with better hits, and those that the task names, more often. Within one: the
+    best hits (of pages all), its top level, then the second level, what stands around the best hits, the other hits,
+    the branches that hold hits, and the rest level by level. A long level is taken at even distances, so that any
+    front of it spans the whole.
     """
     found: dict[Path, list[tuple[float, Path]]] = {top: [] for top in tree.tops}
     for hit in hits.places:
@@ -91,7 +91,8 @@ def _of_one(tree: Tree, top: Path, hits: Sequence[Path], most: int) -> Iterator[
 
 def _wanted(tree: Tree, top: Path, hits: Sequence[Path], most: int) -> Iterator[Path]:
     level = _top_level(tree, top, most)
-    yield from hits[:_FIRST]
+    are_pages = bool(level) and tree.entry(level[0]).kind == "page"
+    yield from hits if are_pages else hits[:_FIRST]
     yield from level[: most // 2]
     yield from hits[:_BEST]
     second = _level_below(tree, level, most)

@@ -8,13 +8,17 @@ from functools import cached_property
 
 from orchestra.document.document import Document
 from orchestra.document.titles import is_contents_row, is_numeric_row, read_title
-from orchestra.document.view.wording import one_line
+from orchestra.document.view.wording import first_words, one_line
 
 REPEATED_SHARE = 0.2
 """Of the pages: a line on so many of them names none of them."""
 
+FEWEST_NAMED = 0.1
+"""Of the pages: with fewer that have a title, pages are named by their first words."""
+
 MOST_READ_PAGES = 4_000  # of a longer text only the outline's titles are taken
 _TOP_LINES = 4
+_OPENING_WIDTH = 80  # characters
 _MOST_TOPS = 3  # pages that may share a line at their top
 _MOST_TITLES = 12
 _FEW_TITLES = 2  # a page with fewer is also called by the heads of its paragraphs
@@ -40,6 +44,19 @@ class PageTitles:
         return bool(self._own(page))
 
     def _own(self, page: int) -> list[str]:
+        """What begins on the page; where few pages have a title at all, the first words of each are its name."""
+        titles = self._begun(page)
+        return titles if titles or not self._is_bare else [words for words in [self._opening(page)] if words]
+
+    @cached_property
+    def _is_bare(self) -> bool:
+        pages = len(self._document.page_starts)
+        return sum(bool(self._begun(page)) for page in range(pages)) < FEWEST_NAMED * pages
+
+    def _opening(self, page: int) -> str:
+        return first_words(self._texts(page), _OPENING_WIDTH)
+
+    def _begun(self, page: int) -> list[str]:
         began = [title for _, title in self._sections.get(page, ())]
         found = [*self._tops.get(page, ()), *began] if self._is_read else began
         titles: dict[str, str] = {}

@@ -168,11 +168,12 @@ class Tree:
     def _difference(self, path: Path, title: str) -> str:
         """First words after a title that a sibling bears too; nothing else tells the two apart."""
         document, section = self.document(path), self._below(path[:-1])[path[-1]]
+        own = self._section(path).title
         first = max(path[-1] - _NEAR, 0)
         twins = [
             other
             for other in self._below(path[:-1])[first : path[-1] + _NEAR]
-            if isinstance(other, Section) and other is not section and one_line(other.title) == title
+            if isinstance(other, Section) and other is not section and other.title == own
         ]
         if not twins or not isinstance(section, Section):
             return ""
