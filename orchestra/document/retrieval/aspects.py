@@ -102,7 +102,7 @@ def _by_lines(terms: Iterable[Term], table: LineTable) -> Scores:
     for term in terms:
         holders = table.holders(term.phrases)
         for at in holders:
-            masks[at] |= 1 << len(weights)
+            masks[at] |= (not table.lines[at].is_contents) << len(weights)
         weights.append(term.weight * table.rarity(len(holders)))
     known: dict[int, float] = {}
     scores: Scores = {}

@@ -10,7 +10,6 @@ from orchestra.document.retrieval.line_table import Line, LineTable
 from orchestra.document.retrieval.question import Question
 from orchestra.document.retrieval.words import words_of
 from orchestra.document.search import STOP_WORDS
-from orchestra.document.titles import is_contents_row
 
 _LABELLED = 1.0  # for a row of a table whose label the task says: as much as all its words
 _TITLE_SHARE = 0.5  # for a line of a few words that says nothing else
@@ -74,7 +73,7 @@ def _labelled(question: Question, table: LineTable) -> frozenset[int]:
 
 def _fit(line: Line, words: int) -> float:
     """More for a row whose label is mostly what is asked for; less for what can only be a title."""
-    if is_contents_row(line.text):
+    if line.is_contents:
         return _CONTENTS_SHARE
     if line.is_row:
         return 1.0 + 0.5 * min(words / max(len(_label(line)), 1), 1.0)

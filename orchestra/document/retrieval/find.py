@@ -43,14 +43,16 @@ def find(
     wanted = any(question.statements or any(need.statement for need in question.needs) for question in questions)
     printed = statement_places(tuple(terms.statements.values()), shelf) if wanted else {}
     aspects: list[Aspect] = []
+    alike: dict[int, frozenset[int]] = {}
     tables: list[tuple[Question, LineTable]] = []
     for question in questions:
         found, table = aspects_of(question, printed, shelf)
         aspects += found
+        alike |= table.alike()
         tables.append((question, table))
     gains = {
         row: gain
-        for row, gain in covering(aspects, most_places + len(exclude))
+        for row, gain in covering(aspects, alike, most_places + len(exclude))
         if not _is_within(shelf.at(row)[1], exclude)
     }
     places = tuple(PlaceHit(shelf.at(row)[1], gain) for row, gain in gains.items())[:most_places]

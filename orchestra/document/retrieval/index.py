@@ -16,7 +16,7 @@ FIELDS = {"top": 2.0, "path": 1.0, "heads": 1.0, "body": 1.0}  # what stands in 
 TITLES = ("top", "path", "heads")
 
 _TOP_LINES = 6
-_LONGEST_TOP = 160
+_TOP_WORDS = 14
 
 
 def index_places(document: Document) -> LexicalIndex:
@@ -30,18 +30,16 @@ def _rows(document: Document) -> Iterator[tuple[str, ...]]:
     heads = running_heads(Lines(document.text), document.page_starts)
     for place in places_of("", document):
         body = document.lines(place.first_line, place.last_line)
-        path = outline.at(place.first_line).path if starts else ()
         inside = outline.sections[bisect_left(starts, place.first_line) : bisect_left(starts, place.last_line + 1)]
         titles = [section.title for section in inside]
-        if document.page_starts:
-            yield (
-                "\n".join(_top(document, place.first_line, place.last_line, heads)),
-                " ".join(path),
-                "\n".join(titles),
-                body,
-            )
-        else:
-            yield path[-1] if path else "", " ".join(path[:-1]), "\n".join(titles[1:]), body
+        if not document.page_starts:
+            path = outline.at(place.first_line).path
+            yield path[-1], " ".join(path[:-1]), "\n".join(titles[1:]), body
+            continue
+        is_new = inside and inside[0].first_line <= place.first_line + _TOP_LINES  # not still under what is before it
+        path = inside[0].path[:-1] if is_new else outline.at(place.first_line).path if starts else ()
+        top = _top(document, place.first_line, place.last_line, heads)
+        yield "\n".join(top), " ".join(path), "\n".join(titles), body
 
 
 def _top(document: Document, first: int, last: int, heads: frozenset[int]) -> Iterator[str]:
@@ -51,7 +49,7 @@ def _top(document: Document, first: int, last: int, heads: frozenset[int]) -> It
         text = without_stray_letter(document.line(number).strip())
         if not text or number in heads:
             continue
-        if len(text) <= _LONGEST_TOP and not is_numeric_row(text) and not (is_prose(text) and text[-1] in ".,;"):
+        if len(text.split()) <= _TOP_WORDS and not is_numeric_row(text) and not (is_prose(text) and text[-1] in ".,;"):
             yield text
         seen += 1
         if seen == _TOP_LINES:

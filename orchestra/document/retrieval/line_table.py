@@ -13,17 +13,20 @@ from orchestra.document.search import LexicalIndex
 from orchestra.document.titles import is_contents_row, is_prose, without_stray_letter
 
 _FIGURE = re.compile(r"[$€£¥]?\s?\(?[$€£¥]?\d[\d,.]*\)?\s?[%x]?\s*\|?\s*$|\d[\d,.]*\)?%?\s+[-–—]+$")
+_ALIKE = 0.8  # of the lines of two places are the same
+_ROW_END = 40  # characters in which a row's last figure stands
 _LONGEST_LINE = 2000  # characters of a line that are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with text: the number of its place, its own, and whether it is a table's row with figures."""
+    """A line with text: the number of its place, its own, and what it is: text, a row with figures, or of contents."""
 
     place: int
     number: int
     text: str
     is_row: bool
+    is_contents: bool
 
 
 class LineTable:
@@ -38,8 +41,9 @@ class LineTable:
                 text = without_stray_letter(document.line(number)[:_LONGEST_LINE].strip())
                 if not text:
                     continue
-                is_row = _is_row(text)
-                self.lines.append(Line(row, number, text, is_row))
+                is_contents = is_contents_row(text)
+                is_row = not is_contents and _is_row(text)
+                self.lines.append(Line(row, number, text, is_row, is_contents))
                 shown.append((f"{above}\n{text}" if is_row and text[:1].islower() else text,))
                 above = "" if is_row else text
         self._index = LexicalIndex(shown, {"body": 1.0})
@@ -62,9 +66,23 @@ class LineTable:
                 counts[place] = counts.get(place, 0) + 1
         return counts
 
+    def alike(self) -> dict[int, frozenset[int]]:
+        """For each place, those that print nearly the same lines."""
+        texts: dict[int, set[str]] = {}
+        for line in self.lines:
+            texts.setdefault(line.place, set()).add(line.text)
+        return {
+            place: frozenset(
+                other
+                for other, there in texts.items()
+                if other != place and len(own & there) >= _ALIKE * max(len(own), len(there))
+            )
+            for place, own in texts.items()
+        }
+
     def rarity(self, holders: int) -> float:
         return math.log1p((len(self.lines) - holders + 0.5) / (holders + 0.5))
 
 
 def _is_row(text: str) -> bool:
-    return bool(_FIGURE.search(text[-40:])) and not is_contents_row(text) and not is_prose(text)
+    return bool(_FIGURE.search(text[-_ROW_END:])) and not is_prose(text)

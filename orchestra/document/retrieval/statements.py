@@ -6,7 +6,7 @@ the primary ones, and the first of several is: what comes later restates or cond
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from orchestra.document.retrieval.index import TITLES
 from orchestra.document.retrieval.line_table import Line, LineTable
@@ -18,7 +18,7 @@ _CANDIDATES = 12  # places that are looked at line by line for each statement
 _TITLE_LABELS = 4.0  # a title speaks as much for a place as so many labels
 _LABELS_HALF = 4  # so many labels make half of a statement
 _TABLE_SHARE = 0.4  # of a statement's lines are rows with figures
-_UNTITLED = 0.35
+_CONTINUED, _UNTITLED = 0.7, 0.35
 _TITLE_WORDS = 10
 _NEAR = 8  # places within which the primary statements stand
 _ALONE = 0.6
@@ -32,7 +32,11 @@ def statement_places(statements: Sequence[Statement], shelf: Shelf) -> dict[str,
     candidates = sorted({row for scores in rough for row in best(scores, _CANDIDATES)})
     table = LineTable((row, *shelf.at(row)) for row in candidates)
     shares = _row_shares(table.lines)
-    printed = {statement.name: _printed(statement, table, shares, shelf) for statement in statements}
+    titled = {statement.name: _titled(statement, table, shelf) for statement in statements}
+    every = frozenset[int]().union(*titled.values())
+    printed = {
+        statement.name: _printed(statement, table, shares, titled[statement.name], every) for statement in statements
+    }
     return {name: _first(_together(name, printed)) for name in printed}
 
 
@@ -45,18 +49,22 @@ def _rough(statement: Statement, shelf: Shelf) -> Scores:
     return scores
 
 
-def _printed(statement: Statement, table: LineTable, shares: Mapping[int, float], shelf: Shelf) -> Scores:
-    labels = table.labelled(plain(statement.rows))
+def _titled(statement: Statement, table: LineTable, shelf: Shelf) -> frozenset[int]:
     titles = plain(statement.titles)
-    titled = set(shelf.frequencies(titles, TITLES))
-    titled |= {table.lines[at].place for at in table.holders(titles) if _is_title(table.lines[at])}
-    return {
-        row: count
-        / (count + _LABELS_HALF)
-        * min(shares[row] / _TABLE_SHARE, 1.0)
-        * (1.0 if row in titled else _UNTITLED)
-        for row, count in labels.items()
-    }
+    lines = {table.lines[at].place for at in table.holders(titles) if _is_title(table.lines[at])}
+    return frozenset(lines.union(shelf.frequencies(titles, TITLES)))
+
+
+def _printed(
+    statement: Statement, table: LineTable, shares: Mapping[int, float], titled: Set[int], every: Set[int]
+) -> Scores:
+    """By labels and rows, more under a title; a place without one may go on with the statement before it."""
+    scores: Scores = {}
+    for row, count in table.labelled(plain(statement.rows)).items():
+        goes_on = row - 1 in titled and row not in every
+        title = 1.0 if row in titled else _CONTINUED if goes_on else _UNTITLED
+        scores[row] = title * min(shares[row] / _TABLE_SHARE, 1.0) * count / (count + _LABELS_HALF)
+    return scores
 
 
 def _is_title(line: Line) -> bool:
