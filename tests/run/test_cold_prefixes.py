@@ -20,9 +20,14 @@ CLAUDE, GPT = "anthropic:claude-sonnet-4-5", "openai:gpt-4o"
 
 
 class Server:
-    """Answers as both providers; keeps the order of arrivals and answers, and says what it is told of its cache."""
+    """Answers as both providers; keeps the order of arrivals and answers.
+
+    Calls are numbered by arrival: which of them hit the cache, fail, and are answered once all of `together` are here.
+    The first one is answered late, unless another comes meanwhile: who does not wait for it shows in the log.
+    """
 
     def __init__(self, *, cached=(), failing=(), together=()):
+        self._second_is_here = threading.Event()
         self.log: list[str] = []
         self.blocks: list[list[dict]] = []
         self._cached, self._failing = cached, failing
@@ -38,6 +43,9 @@ class Server:
             number = sum(entry.startswith("arrived") for entry in self.log) + 1
             self.log.append(f"arrived {number}")
             self.blocks.append(content)
+        if number == 1 and 1 not in self._waits:
+            self._second_is_here.wait(0.1)
+        self._second_is_here.set()
         if self._together is not None and number in self._waits:
             self._together.wait()
         with self._lock:
