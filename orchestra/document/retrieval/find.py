@@ -7,12 +7,13 @@ from pathlib import Path
 
 from orchestra.document.document import DocumentSet
 from orchestra.document.ranges import LineRange
+from orchestra.document.retrieval.abbreviations import long_forms
 from orchestra.document.retrieval.aspects import Aspect, aspects_of
 from orchestra.document.retrieval.best_lines import ScoredLine, best_lines
 from orchestra.document.retrieval.cover import covering
 from orchestra.document.retrieval.hits import Hits, LineHit, Place, PlaceHit
 from orchestra.document.retrieval.line_table import LineTable
-from orchestra.document.retrieval.question import Question, read_task
+from orchestra.document.retrieval.question import Question, read_task, with_long_forms
 from orchestra.document.retrieval.shelf import Shelf
 from orchestra.document.retrieval.statements import statement_places
 from orchestra.document.retrieval.vocabulary import read_vocabulary
@@ -39,7 +40,10 @@ def find(
     terms = read_vocabulary(vocabulary)
     names = {word for name in documents.names for word in words_of(name)}
     shelf = Shelf(documents)
-    questions = read_task(task, terms, names)
+    questions = [
+        with_long_forms(question, long_forms(question.abbreviations, shelf))
+        for question in read_task(task, terms, names)
+    ]
     wanted = any(question.statements or any(need.statement for need in question.needs) for question in questions)
     printed = statement_places(tuple(terms.statements.values()), shelf) if wanted else {}
     aspects: list[Aspect] = []

@@ -34,7 +34,7 @@ def _rows(document: Document) -> Iterator[tuple[str, ...]]:
         titles = [section.title for section in inside]
         if not document.page_starts:
             path = outline.at(place.first_line).path
-            yield path[-1], " ".join(path[:-1]), "\n".join(titles[1:]), body
+            yield "".join(path[-1:]), " ".join(path[:-1]), "\n".join(titles[1:]), body
             continue
         is_new = inside and inside[0].first_line <= place.first_line + _TOP_LINES  # not still under what is before it
         path = inside[0].path[:-1] if is_new else outline.at(place.first_line).path if starts else ()

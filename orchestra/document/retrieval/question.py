@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from orchestra.document.retrieval.asking import ASKING, MOVEMENTS
+from orchestra.document.retrieval.scores import plain
 from orchestra.document.retrieval.vocabulary import Need, Vocabulary
 from orchestra.document.retrieval.words import Words, folded, singular, words_of
 from orchestra.document.search import STOP_WORDS
@@ -44,6 +45,7 @@ _COMMAND = re.compile(
 )
 _YEAR = re.compile(r"(?:fy|cy)?'?((?:19|20)\d\d)|(?:fy|cy)'?(\d\d)", re.IGNORECASE)
 _QUARTER = re.compile(r"q([1-4])|([1-4])q", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b[A-Z]{1,4}&[A-Z]{1,4}\b|\b[A-Z]{2,6}\b")
 _QUARTERS = {"1": "first", "2": "second", "3": "third", "4": "fourth"}
 
 
@@ -61,11 +63,15 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One part of a task. `statements` are those that it names, `needs` what its terms ask for."""
+    """One part of a task. `statements` are those that it names, `needs` what its terms ask for.
+
+    `abbreviations` are the words in capitals, for which a document may give long forms.
+    """
 
     terms: tuple[Term, ...]
     statements: tuple[str, ...]
     needs: tuple[Need, ...]
+    abbreviations: tuple[str, ...] = ()
 
 
 def read_task(task: str, vocabulary: Vocabulary, names: Collection[str] = ()) -> tuple[Question, ...]:
@@ -77,8 +83,13 @@ def read_task(task: str, vocabulary: Vocabulary, names: Collection[str] = ()) ->
     if not parts:
         return ()
     if len(parts) == 1:
-        return (Question(parts[0].terms, statements, parts[0].needs),)
+        return (replace(parts[0], statements=statements),)
     return tuple(parts)
+
+
+def with_long_forms(question: Question, forms: Iterable[str]) -> Question:
+    """The question with what its abbreviations stand for as terms of their own."""
+    return replace(question, terms=(*question.terms, *(Term(tuple(plain([form])), 1.0) for form in forms)))
 
 
 def _parts(text: str) -> list[str]:
@@ -106,7 +117,8 @@ def _question(text: str, vocabulary: Vocabulary, names: frozenset[str]) -> Quest
     named = {word for phrase in _matches(words, vocabulary.named) for word in phrase}
     known = {word for phrase in asked for word in phrase}
     terms = tuple(_terms(text, names, frozenset(named), known))[:MOST_TERMS]
-    return Question(terms, statements, tuple(dict.fromkeys(needs)))
+    shorts = dict.fromkeys(short for short in _ABBREVIATION.findall(text) if short.lower() not in ASKING | names)
+    return Question(terms, statements, tuple(dict.fromkeys(needs)), () if text.isupper() else tuple(shorts))
 
 
 def _statements(words: Words, vocabulary: Vocabulary) -> tuple[str, ...]:
@@ -133,6 +145,8 @@ def _terms(text: str, names: frozenset[str], named: frozenset[str], known: Colle
         if weight:
             is_specific = singular(word) not in known and word not in names and not _is_time(word)
             yield Term(_forms(word), weight, is_specific)
+    for short in dict.fromkeys(short for short in _ABBREVIATION.findall(text) if "&" in short):
+        yield Term((short.lower().replace("&", " "),), 1.0)
     pairs = dict.fromkeys(pairwise(words_of(text)))
     for one, other in pairs:
         weight = min(weights[one], weights[other])
