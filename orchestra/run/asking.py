@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestra.errors import ModelReplyInvalid, NodeTimeout, OutputTruncated
 from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
-from orchestra.run.spending import amount_of, billed_usage, most, possibly_billed
+from orchestra.run.spending import amount_of, billed_usage, most, possibly_billed, sent_tokens
 from orchestra.run.state import Run
 from orchestra.runtime.budget import Reservation
 from orchestra.runtime.calls import CallLimits, add, cache_minimum, model_base_url, model_name
@@ -63,7 +63,10 @@ async def _behind(run: Run, prefix: Prefix, minimum_tokens: int) -> Milestone | 
 async def _ask_within_budget(
     run: Run, node: Node, model: Model, request: ModelRequest, timeout_s: float, *, streams_answer: bool
 ) -> ModelReply:
-    room = await run.budget.reserve(run.scheduler, node.id, lambda: most(run.budget, model, request, run.scale))
+    counted = sent_tokens(request) if run.budget.is_limited else 0
+    room = await run.budget.reserve(
+        run.scheduler, node.id, lambda: most(run.budget, model, counted, request.max_tokens)
+    )
     stopped: list[BaseException] = []
 
     def may_go_on(error: BaseException, would_follow: bool) -> bool:
@@ -88,6 +91,7 @@ async def _ask_within_budget(
         room.release()
     run.calls[node.id] = run.calls.get(node.id, 0) + 1
     if not reply.usage.is_estimated:
+        run.budget.learn(counted, reply.usage.total_input_tokens)
         run.counted_tokens += request_tokens(request)
         run.reported_tokens += reply.usage.total_input_tokens
     return reply

@@ -27,18 +27,18 @@ def budget_of(settings: Settings, models: Iterable[Model]) -> Budget:
     return Budget(max_tokens=settings.max_tokens_total, max_cost_usd=settings.max_cost_usd)
 
 
-def most(budget: Budget, model: Model, request: ModelRequest, scale: float) -> Amount:
-    """What a call can take: its input, counted here and scaled to the provider's count, and all of its output.
+def most(budget: Budget, model: Model, counted: int, max_tokens: int) -> Amount:
+    """What a call can take: its input, `counted` here and scaled to the provider's count, and all of its output.
 
     Every input token is priced as if it were written to a prompt cache, where that is the dearer way.
     """
-    input_tokens = math.ceil(_input_tokens(request) * scale)
+    input_tokens = math.ceil(counted * budget.scale)
     cost = 0.0
     if budget.max_cost_usd is not None:
-        plain = _price(model, Usage(input_tokens, output_tokens=request.max_tokens)) or 0.0
-        written = _price(model, Usage(cache_write_tokens=input_tokens, output_tokens=request.max_tokens)) or 0.0
+        plain = _price(model, Usage(input_tokens, output_tokens=max_tokens)) or 0.0
+        written = _price(model, Usage(cache_write_tokens=input_tokens, output_tokens=max_tokens)) or 0.0
         cost = max(plain, written)
-    return Amount(input_tokens + request.max_tokens, cost)
+    return Amount(input_tokens + max_tokens, cost)
 
 
 def amount_of(budget: Budget, model: Model, usage: Usage) -> Amount:
@@ -58,8 +58,8 @@ def possibly_billed(error: BaseException, at_most: Amount) -> Amount:
     return at_most if isinstance(error, ModelTimeout | NodeTimeout | ModelReplyInvalid) else NOTHING
 
 
-def _input_tokens(request: ModelRequest) -> int:
-    """Of everything that is sent, the reply's schema and the tools included."""
+def sent_tokens(request: ModelRequest) -> int:
+    """Tokens of all that is sent, the reply's schema and the tools included, counted here."""
     frame = [dict(request.schema)] if request.schema is not None else []
     frame += [{"name": tool.name, "about": tool.description, **tool.parameters} for tool in request.tools]
     return count_tokens(request.prompt) + sum(count_tokens(json.dumps(part, default=str)) for part in frame)

@@ -40,6 +40,7 @@ class Budget:
         self.max_cost_usd = max_cost_usd
         self.spent = NOTHING
         self.reserved = NOTHING
+        self.scale = 1.0
         self._open = 0
         self._last_turn: Milestone | None = None
         self._settled: Milestone | None = None
@@ -73,6 +74,13 @@ class Budget:
         total = self.spent + self.reserved + more
         fits_tokens = self.max_tokens is None or total.tokens <= self.max_tokens
         return fits_tokens and (self.max_cost_usd is None or total.cost_usd <= self.max_cost_usd + _SMALLEST_USD)
+
+    def learn(self, counted: int, reported: int) -> None:
+        """Take in how a provider counts an input. `scale` is the most by which one went beyond the count made here;
+        the first call goes out before it is known.
+        """
+        if counted:
+            self.scale = max(self.scale, reported / counted)
 
     def exceeded(self, name: str, need: Amount, *, cause: str = "") -> BudgetExceeded:
         """The error for a call that is not made."""

@@ -81,6 +81,16 @@ def test_the_error_says_what_was_spent_what_is_needed_and_what_is_allowed():
     )
 
 
+def test_a_provider_that_counts_more_than_we_do_is_reckoned_with():
+    budget = Budget(max_tokens=1)
+
+    budget.learn(100, 90)
+    assert budget.scale == 1.0
+    budget.learn(100, 130)
+    budget.learn(100, 110)
+    assert budget.scale == 1.3
+
+
 def test_without_a_limit_everything_goes_out():
     assert spend(Budget(), [(10**9, 10**9)] * 3) == [0, 1, 2]
 

@@ -36,3 +36,12 @@ def test_waits_double_with_jitter_and_stay_below_the_longest(attempt):
     delay = policy.delay_before_next(ModelOverloaded("529"), attempt)
 
     assert min(0.5 * 2 ** (attempt - 1), 8) <= delay <= min(0.5 * 2 ** (attempt - 1) + 0.25, 8)
+
+
+@pytest.mark.parametrize(("attempt", "would_follow"), [(1, True), (3, False)])
+def test_who_is_told_of_failures_may_end_the_trying(attempt, would_follow):
+    told = []
+    policy = RetryPolicy(max_attempts=3, may_go_on=lambda error, follows: told.append((error.code, follows)))
+
+    assert policy.delay_before_next(ModelOverloaded("529", retry_after_s=1), attempt) is None
+    assert told == [("MODEL_OVERLOADED", would_follow)]

@@ -22,7 +22,7 @@ from orchestra.errors import (
 from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.retry import RetryPolicy
-from orchestra.runtime.scheduler import Scheduler
+from orchestra.runtime.scheduler import Milestone, Scheduler
 
 QUICK_RETRY = RetryPolicy(max_attempts=3, first_wait_s=0.001, longest_wait_s=0.002)
 
@@ -408,3 +408,30 @@ def test_what_is_queued_behind_a_call_that_never_ends_still_runs():
     release.set()
 
     assert was_released is False
+
+
+def test_others_go_on_at_a_milestone_before_the_job_that_reaches_it_has_ended(scheduler, root):
+    milestone, order = Milestone(), []
+
+    async def leader(node):
+        await scheduler.call(lambda deadline, attempt: None, node=node)
+        order.append("reached")
+        milestone.reach()
+        await scheduler.join([follower_job])
+        order.append("ended")
+
+    async def follower():
+        await scheduler.join([milestone])
+        await scheduler.join([milestone])
+        order.append("followed")
+
+    async def story():
+        nonlocal follower_job
+        follower_job = scheduler.spawn(follower(), root.child("b", "subtask"))
+        node = root.child("a", "subtask")
+        await scheduler.join([scheduler.spawn(leader(node), node)])
+
+    follower_job = None
+    scheduler.run(story(), root)
+
+    assert order == ["reached", "followed", "ended"]
