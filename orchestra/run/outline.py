@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
-from orchestra.planning.direct import direct_plan
 from orchestra.planning.outline_planner import OutlineReply, look_request, outline_request, read_outline_reply
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
+from orchestra.run.whole import plan_for_whole
 from orchestra.runtime.events import LookTaken
 from orchestra.runtime.node import Node
 from orchestra.settings import PHASE_TIMEOUT_S
@@ -24,7 +24,7 @@ async def plan_from_outline(run: Run) -> Plan:
     job = run.scheduler.spawn(_ask(run, node), node)
     await run.scheduler.join([job])
     reply = job.value
-    return reply.plan if reply.plan is not None else direct_plan(run.task)
+    return reply.plan if reply.plan is not None else plan_for_whole(run, reply.skill)
 
 
 async def _ask(run: Run, node: Node) -> OutlineReply:

@@ -17,6 +17,7 @@ from orchestra.planning.synthesis import (
 )
 from orchestra.run.asking import ask, keep_reply
 from orchestra.run.state import Run
+from orchestra.run.whole import condense
 from orchestra.runtime.calls import model_notice
 from orchestra.runtime.node import Node
 from orchestra.settings import PHASE_TIMEOUT_S
@@ -34,6 +35,11 @@ async def synthesize(
         return Draft("")
     if not is_synthesis_needed(findings, self_answered, schema):
         return Draft(_as_found(run, present))
+    findings, error = await condense(run, findings)
+    present = [finding for finding in findings if not finding.is_missing]
+    if error is not None:
+        run.errors.append(error)
+        return Draft(_as_found(run, present), error=error)
     node = run.node("synthesis", "synthesis", title="synthesis")
     job = run.scheduler.spawn(_ask_for_answer(run, node, findings, schema), node)
     await run.scheduler.join([job])

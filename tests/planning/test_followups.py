@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestra.document import Document, DocumentSet, LineRange, cut
+from orchestra.document import DocumentSet, LineRange, cut
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import assemble
 from orchestra.planning.followups import followup_request, merged, widened, with_heads
@@ -89,7 +89,7 @@ def test_several_documents_keep_their_order():
 RANGES = st.lists(st.tuples(st.integers(1, 50), st.integers(0, 12)), min_size=1, max_size=4)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(
     ranges=RANGES,
     read=st.lists(st.tuples(st.integers(1, 50), st.integers(0, 12)), max_size=3),
