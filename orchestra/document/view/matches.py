@@ -16,6 +16,10 @@ from orchestra.document.view.wording import CUT, one_line
 LONGEST_LINE = 300  # characters; a longer line is cut around the match
 MOST_LINES = 28
 _MOST_OF_PLACE = 4  # lines of one place, before every place has had its turn
+_MOST_SENTENCES = 6  # of the best lines that come with the rest of their sentence
+_BROKEN_LENGTHS = (50, 240)  # characters of a line of running text that was broken
+_SENTENCE_ENDS = frozenset(".!?:;|")
+_NO_SENTENCE = frozenset(("", "|", "#", "-", "*", ">", "•"))
 _MOST_MISSES = 6  # lines that no longer fit, one after the other
 
 
@@ -46,7 +50,9 @@ def best_lines(
             continue
         if is_head(document, hit.line):
             continue  # it comes with the rows of its table
-        wanted = [hit.line, *heads_of(document, hit.line, place.first_line)]
+        heads = heads_of(document, hit.line, place.first_line)
+        is_cut = not heads and count < _MOST_SENTENCES
+        wanted = [hit.line, *heads, *(_rest_of_sentence(document, hit.line, place) if is_cut else ())]
         rows = {number: row(document, place.key, number, terms) for number in wanted}
         new = {number: each for number, each in rows.items() if number not in chosen.get(place, {})}
         cost = sum(count_tokens(each.text + "\n") for each in new.values()) + (0 if place in chosen else 5)
@@ -100,6 +106,22 @@ def _densest(text: str, terms: Sequence[str], width: int) -> int:
             best = (kinds, seen[0][0])
     start = max(best[1] - 40, 0)
     return text.rfind(" ", 0, start) + 1 if start else 0
+
+
+def _rest_of_sentence(document: Document, number: int, place: Place) -> list[int]:
+    """The lines before and after, where a sentence was broken at a line's end to go on in the next."""
+    rest: list[int] = []
+    if number > place.first_line and _goes_on(document.line(number - 1), document.line(number)):
+        rest.append(number - 1)
+    if number < place.last_line and _goes_on(document.line(number), document.line(number + 1)):
+        rest.append(number + 1)
+    return rest
+
+
+def _goes_on(text: str, following: str) -> bool:
+    """Whether two lines are one sentence: the first is as long as a broken line and does not end one."""
+    is_broken = _BROKEN_LENGTHS[0] <= len(text) <= _BROKEN_LENGTHS[1]
+    return is_broken and text.rstrip()[-1:] not in _SENTENCE_ENDS and following[:1].strip() not in _NO_SENTENCE
 
 
 def _by_turns(hits: Sequence[LineHit]) -> list[LineHit]:

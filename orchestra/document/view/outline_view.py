@@ -20,6 +20,8 @@ from orchestra.document.view.wording import clipped, one_line
 LINES_SHARE = 0.42  # of the budget, for lines that match
 LOOK_SHARE = 0.75  # of the budget, for what the planner asked to see closer
 _FEWEST_ENTRY_TOKENS = 5
+_SHARE_OF_TEXT = 6  # at most one token of so many of the text
+_FEWEST_TOKENS = 700  # a view may have them, whatever the length of the text
 _RICH = 12  # places whose titles stand longer
 _BEST_IDS = 15
 _TOKENS_AN_ID = 40  # of the budget
@@ -44,14 +46,21 @@ def outline_view(
     First the documents' pages or sections, those with nothing to tell collapsed; then the lines that match the task
     best, under the id of their place; then the best ids. `look` names sections or pages that the planner asked to see
     closer: they stand first, whole or as far as three quarters of the budget go, or are said to be unknown.
+    Of a text of less than six times the budget, less is shown: a sixth.
     """
     hits = find(task, documents)
     tree = Tree(documents)
+    budget_tokens = min(budget_tokens, _enough(documents))
     first = closer(tree, task, look, int(LOOK_SHARE * budget_tokens)) if look else []
     left = budget_tokens - _tokens(first)
     rows = _cut_to([*first, *_overview(tree, hits, task, left, _shown(first))], budget_tokens)
     text = _text(rows)
     return OutlineView(documents, hits, text, count_tokens(text), _shown(rows))
+
+
+def _enough(documents: DocumentSet) -> int:
+    """Of a short text no more than a share is shown: the outline is there to spare its reader the rest."""
+    return max(_FEWEST_TOKENS, sum(document.size.tokens for document in documents) // _SHARE_OF_TEXT)
 
 
 def _overview(tree: Tree, hits: Hits, task: str, budget_tokens: int, skip: Sequence[LineRange]) -> list[Row]:
@@ -64,7 +73,8 @@ def _overview(tree: Tree, hits: Hits, task: str, budget_tokens: int, skip: Seque
     rich = {*places, *(path for path in order[:_RICH] if tree.entry(path).kind == "document")}
     lines = best_lines(tree.documents, hits.lines, task, int(LINES_SHARE * left), skip)
     entries = [Row(line) for line in listing(tree, order, rich, left - _tokens(lines))]
-    lines = best_lines(tree.documents, hits.lines, task, left - _tokens(entries), skip)
+    more = best_lines(tree.documents, hits.lines, task, left - _tokens(entries), skip)
+    lines = more if len(more) > len(lines) else lines
     return [*head, *entries, *([Row("Lines:"), *lines] if lines else []), *ids]
 
 

@@ -31,6 +31,7 @@ class PageTitles:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self._names: dict[int, list[str]] = {}
         self._is_read = len(document.page_starts) <= MOST_READ_PAGES
 
     def of(self, page: int) -> tuple[str, ...]:
@@ -45,6 +46,11 @@ class PageTitles:
 
     def _own(self, page: int) -> list[str]:
         """What begins on the page; where few pages have a title at all, the first words of each are its name."""
+        if page not in self._names:
+            self._names[page] = self._named(page)
+        return self._names[page]
+
+    def _named(self, page: int) -> list[str]:
         titles = self._begun(page)
         return titles if titles or not self._is_bare else [words for words in [self._opening(page)] if words]
 
