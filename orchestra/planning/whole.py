@@ -126,12 +126,17 @@ def grouped(findings: Sequence[Finding], room_tokens: int) -> list[tuple[Finding
 def of_parts(findings: Sequence[Finding]) -> list[Finding]:
     """The findings of a map-reduce plan as a joining call reads them: each under the number of its part.
 
-    The words of a part stand in none of them, and neighbours that failed for one reason are one.
+    The words of a part stand in none of them, and neighbours that failed with one error code are one.
     """
     count = len(findings)
     named = [Finding(each.id, f"part {each.id} of {count}", each.text, each.is_missing) for each in findings]
-    runs = [list(run) for _, run in groupby(named, key=lambda each: each.text if each.is_missing else each.id)]
+    runs = [list(run) for _, run in groupby(named, key=_reason)]
     return [run[0] if len(run) == 1 else _named(run, run[0].text, is_missing=True) for run in runs]
+
+
+def _reason(finding: Finding) -> str:
+    """The error code of a missing finding; its own id for one that is there."""
+    return finding.text.partition(":")[0] if finding.is_missing else finding.id
 
 
 def join_request(
