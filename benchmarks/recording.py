@@ -11,7 +11,6 @@ from benchmarks.cache_rule import Mark, marks_of
 from benchmarks.store import is_replay
 from orchestra.document import LineRange, count_tokens
 from orchestra.models.protocol import DocumentBlock, Model, ModelReply, ModelRequest, OutlineBlock, SliceBlock, Usage
-from orchestra.planning.costs import request_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class RecordingModel:
             request.purpose,
             request.fingerprint,
             usage,
-            usage.total_input_tokens if usage.is_estimated else request_tokens(request),
+            usage.total_input_tokens if usage.is_estimated else prompt_tokens(request),
             seconds,
             shown_lines(request),
             marks_of(request) if usage.is_estimated else (),
@@ -88,6 +87,15 @@ def shown_lines(request: ModelRequest) -> tuple[LineRange, ...]:
     return _joined(ranges)
 
 
+def prompt_tokens(request: ModelRequest) -> int:
+    """Tokens of all blocks and turns, fences included; a document's are counted once for all requests."""
+    blocks = sum(
+        block.documents.tokens if isinstance(block, DocumentBlock) else count_tokens(block.text)
+        for block in request.blocks
+    )
+    return blocks + sum(count_tokens(message.text) for message in request.messages)
+
+
 def _joined(ranges: list[LineRange]) -> tuple[LineRange, ...]:
     joined: list[LineRange] = []
     for each in sorted(ranges, key=lambda range_: (range_.key, range_.first, range_.last)):
@@ -103,4 +111,4 @@ def _usage(request: ModelRequest, reply: ModelReply) -> Usage:
     """The reply's, or a count made here where the model reports none."""
     if reply.usage.total_input_tokens or reply.usage.output_tokens:
         return reply.usage
-    return Usage(request_tokens(request), output_tokens=count_tokens(reply.text), is_estimated=True)
+    return Usage(prompt_tokens(request), output_tokens=count_tokens(reply.text), is_estimated=True)
