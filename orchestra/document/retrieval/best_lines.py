@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
+from orchestra.document.retrieval.index import TITLES
 from orchestra.document.retrieval.line_table import Line, LineTable
 from orchestra.document.retrieval.question import Question
+from orchestra.document.retrieval.shelf import Shelf
 from orchestra.document.retrieval.words import words_of
 from orchestra.document.search import STOP_WORDS
 
@@ -15,6 +18,7 @@ _LABELLED = 1.0  # for a row of a table whose label the task says: as much as al
 _TITLE_SHARE = 0.5  # for a line of a few words that says nothing else
 _CONTENTS_SHARE = 0.2
 _PLACE_SHARE = 0.5
+_AROUND = 0.5  # of the words that the title or the line above says
 _SPREAD = 0.85  # for each line of the same place before it
 _LEAST = 0.25  # of the best line's score
 _REPEATED = 4  # places with the same line make it a running head
@@ -26,9 +30,11 @@ _LABEL = re.compile(r"[^\d$€£¥]*")
 ScoredLine = tuple[float, Line]
 
 
-def best_lines(question: Question, table: LineTable, places: Mapping[int, float], most: int) -> list[ScoredLine]:
+def best_lines(
+    question: Question, table: LineTable, shelf: Shelf, places: Mapping[int, float], most: int
+) -> list[ScoredLine]:
     """At most `most` lines, best first; `places` are the gains of the places, of which the highest is 1."""
-    scores = _scores(question, table)
+    scores = _scores(question, table, shelf)
     heads = _running(table.lines)
     weighed = [
         (score * (1 - _PLACE_SHARE + _PLACE_SHARE * places.get(table.lines[at].place, 0.0)), at)
@@ -39,25 +45,46 @@ def best_lines(question: Question, table: LineTable, places: Mapping[int, float]
     return _spread([(score, table.lines[at]) for score, at in weighed], most)
 
 
-def _scores(question: Question, table: LineTable) -> dict[int, float]:
-    """Each line's share of the task's words, by weight and rarity, and what speaks for it besides."""
-    scores: dict[int, float] = {}
+def _scores(question: Question, table: LineTable, shelf: Shelf) -> dict[int, float]:
+    """Each line's share of the task's words, by weight and rarity, and what speaks for it besides.
+
+    Words of the titles and the line above it count half: they say what it is about.
+    """
+    own: dict[int, int] = {}
+    titles: dict[int, int] = {}
     words: Counter[int] = Counter()
-    total = 0.0
+    weights: list[float] = []
     for term in question.terms:
+        bit = 1 << len(weights)
         holders = table.holders(term.phrases)
-        weight = term.weight * table.rarity(len(holders)) if holders else 0.0
-        total += weight
-        for at in sorted(holders):
-            scores[at] = scores.get(at, 0.0) + weight
+        weights.append(term.weight * table.rarity(len(holders)) if holders else 0.0)
+        for at in holders:
+            own[at] = own.get(at, 0) | bit
             words[at] += " " not in term.phrases[0]
+        for place in shelf.frequencies(term.phrases, TITLES):
+            titles[place] = titles.get(place, 0) | bit
+    total = sum(weights)
     if not total:
         return {}
-    labelled = _labelled(question, table)
-    found = {at: score / total * _fit(table.lines[at], words[at]) for at, score in scores.items()}
-    for at in sorted(labelled):
-        found[at] = found.get(at, 0.0) + _LABELLED
+    weigh = _weigher(weights)
+    found: dict[int, float] = {}
+    for at, line in enumerate(table.lines):
+        around = titles.get(line.place, 0) | own.get(line.intro, 0)
+        score = weigh(own.get(at, 0)) + _AROUND * weigh(around & ~own.get(at, 0))
+        found[at] = score / total * _fit(line, words[at])
+    for at in sorted(_labelled(question, table)):
+        found[at] += _LABELLED
     return found
+
+
+def _weigher(weights: Sequence[float]) -> Callable[[int], float]:
+    """The sum of the weights whose bits are set; lines repeat the same few sums."""
+
+    @cache
+    def weigh(bits: int) -> float:
+        return sum(weight for bit, weight in enumerate(weights) if bits >> bit & 1)
+
+    return weigh
 
 
 def _labelled(question: Question, table: LineTable) -> frozenset[int]:

@@ -62,7 +62,7 @@ def find(
     places = tuple(PlaceHit(shelf.at(row)[1], gain) for row, gain in gains.items())[:most_places]
     highest = places[0].score if places else 1.0
     shares = {row: gain / highest for row, gain in gains.items()}
-    ranked = [best_lines(question, table, shares, most_lines) for question, table in tables]
+    ranked = [best_lines(question, table, shelf, shares, most_lines) for question, table in tables]
     return Hits(places, _line_hits(ranked, shelf, exclude)[:most_lines])
 
 

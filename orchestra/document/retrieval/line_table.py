@@ -14,19 +14,24 @@ from orchestra.document.titles import is_contents_row, is_prose, without_stray_l
 
 _FIGURE = re.compile(r"[$€£¥]?\s?\(?[$€£¥]?\d[\d,.]*\)?\s?[%x]?\s*\|?\s*$|\d[\d,.]*\)?%?\s+[-–—]+$")
 _ALIKE = 0.8  # of the lines of two places are the same
+_INTRO_REACH = 12  # lines
 _ROW_END = 40  # characters in which a row's last figure stands
 _LONGEST_LINE = 2000  # characters of a line that are looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line with text: the number of its place, its own, and what it is: text, a row with figures, or of contents."""
+    """A line with text: the number of its place, its own, and what it is: text, a row with figures, or of contents.
+
+    `intro` is the position of the line before it that announces it, or its table's heads; -1 where there is none.
+    """
 
     place: int
     number: int
     text: str
     is_row: bool
     is_contents: bool
+    intro: int
 
 
 class LineTable:
@@ -36,14 +41,18 @@ class LineTable:
         self.lines: list[Line] = []
         shown: list[tuple[str]] = []
         for row, document, place in places:
-            above = ""
+            above, intro = "", -1
             for number in range(place.first_line, place.last_line + 1):
                 text = without_stray_letter(document.line(number)[:_LONGEST_LINE].strip())
                 if not text:
                     continue
                 is_contents = is_contents_row(text)
                 is_row = not is_contents and _is_row(text)
-                self.lines.append(Line(row, number, text, is_row, is_contents))
+                if len(self.lines) - intro > _INTRO_REACH:
+                    intro = -1
+                self.lines.append(Line(row, number, text, is_row, is_contents, intro))
+                if not is_row and text.endswith((":", "|")):
+                    intro = len(self.lines) - 1
                 shown.append((f"{above}\n{text}" if is_row and text[:1].islower() else text,))
                 above = "" if is_row else text
         self._index = LexicalIndex(shown, {"body": 1.0})
