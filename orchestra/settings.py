@@ -26,6 +26,7 @@ MOST_FOLLOWUPS = 3
 SUBTASK_TIMEOUT_S = 60.0
 PHASE_TIMEOUT_S = 300.0  # planning and synthesis
 REPLY_ROOM = 0.9  # share of a context window that a slice may take
+_LONGEST_PATH_TEXT = 10_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +81,7 @@ def _is_number(value: object) -> bool:
 
 def is_path_of_a_file(text: str) -> bool:
     """Whether a caller who passed this as text meant the file: he would get an answer about its path."""
+    if len(text) > _LONGEST_PATH_TEXT:  # a huge text is not copied to find out
+        return False
     line = text.strip()
     return len(line) <= 255 and "\n" not in line and Path(line).is_file()

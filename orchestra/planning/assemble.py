@@ -133,7 +133,7 @@ def _slice(
 ) -> tuple[Slice, Fallback, OrchestraError | None]:
     if ranges:
         return cut(ranges, documents), "", None
-    if on_unresolved == "full" and documents.tokens <= context_tokens:
+    if on_unresolved == "full" and documents.size.tokens <= context_tokens:
         return whole(documents), "full", None
     if on_unresolved != "error":
         found = best_parts(subtask.task, documents, min(SEARCH_TOKENS, context_tokens))

@@ -57,7 +57,7 @@ def alternatives(
     `reply_tokens` holds the tokens of each subtask's reply, self-answers included. `scale` is the provider's count
     over ours for the same text (1 when not known).
     """
-    document = round(sum(each.tokens for each in documents) * scale)
+    document = round(sum(each.size.tokens for each in documents) * scale)
     prompt = round(PROMPT_TOKENS * scale)
     calls = max(1, len(reply_tokens))
     joins = calls > 1
