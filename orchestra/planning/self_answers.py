@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestra.document import DocumentSet, cite, locate, parse_citations, unsupported
+from orchestra.document import DocumentSet, LineRange, cite, locate, parse_citations, unsupported
 from orchestra.planning.plan import Plan, Subtask
-from orchestra.planning.pointing import resolve_pointers
+from orchestra.planning.pointing import resolve_pointers, with_places
 
 DEMOTED_SKILL = "fact-extraction"
 
@@ -19,11 +19,15 @@ class Demotion:
     reason: str
 
 
-def check_self_answers(plan: Plan, documents: DocumentSet) -> tuple[Plan, tuple[Demotion, ...]]:
+def check_self_answers(
+    plan: Plan, documents: DocumentSet, *, needs_lines: bool = False
+) -> tuple[Plan, tuple[Demotion, ...]]:
     """Keep the self-answers that the document bears out, with the lines that do as a citation; delegate the others.
 
     Numbers, dates, quotes and names of an answer must occur in the document; an answer without any must share its
-    words with some lines. Checking a checked plan changes nothing.
+    words with some lines. With `needs_lines`, as after a planner that saw only some lines, they must occur together:
+    what is scattered over the document may be a guess. What is delegated points at the places that the answer cited.
+    Checking a checked plan changes nothing.
     """
     checked: list[Subtask] = []
     demotions: list[Demotion] = []
@@ -32,10 +36,14 @@ def check_self_answers(plan: Plan, documents: DocumentSet) -> tuple[Plan, tuple[
             checked.append(subtask)
             continue
         cited, reason = _cited_answer(subtask, documents)
+        if cited is not None and needs_lines and not parse_citations(cited):
+            cited, reason = None, "its facts stand in no lines together"
         if cited is not None:
             checked.append(subtask.model_copy(update={"answer": cited}))
             continue
-        checked.append(subtask.model_copy(update={"skill": DEMOTED_SKILL, "answer": None}))
+        pointers = with_places(subtask.context_pointers, _cited_lines(subtask.answer or "", documents), documents)
+        update = {"skill": DEMOTED_SKILL, "answer": None, "context_pointers": pointers}
+        checked.append(subtask.model_copy(update=update))
         demotions.append(Demotion(subtask, reason))
     return plan.model_copy(update={"subtasks": checked}), tuple(demotions)
 
@@ -62,6 +70,14 @@ def _cited_answer(subtask: Subtask, documents: DocumentSet) -> tuple[str | None,
         return None, f"the document does not hold {', '.join(missing)}"
     has_facts = bool(unsupported(answer, ""))
     return (answer, "") if has_facts else (None, "no line of the document bears it out")
+
+
+def _cited_lines(answer: str, documents: DocumentSet) -> list[LineRange]:
+    """The lines that an answer cites, as far as there are such lines."""
+    from orchestra.document.citing.targets import targets_of
+
+    targets = [target for mark in parse_citations(answer) for target in targets_of(mark, documents)]
+    return [target.lines for target in targets if target.document is not None and not target.doubt]
 
 
 def _citations_hold(answer: str, documents: DocumentSet) -> bool:

@@ -74,7 +74,8 @@ def take_plan(run: Run, given: PlanChoice) -> Plan:
 
 def check_self_answers(run: Run, plan: Plan) -> Plan:
     """Delegate the self-answers that the document does not bear out, and say which plan goes ahead."""
-    plan, demotions = checked_self_answers(plan, run.documents)
+    is_outlined = run.strategy is not None and run.strategy.chosen == "outline"
+    plan, demotions = checked_self_answers(plan, run.documents, needs_lines=is_outlined)
     for demotion in demotions:
         message = f"the planner's own answer to subtask {demotion.subtask.id} was not taken: {demotion.reason}"
         run.warn("SELF_ANSWER_UNSUPPORTED", message, f"run/subtask-{demotion.subtask.id}")

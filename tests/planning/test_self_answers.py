@@ -77,3 +77,47 @@ def test_checking_a_checked_plan_changes_nothing():
 
     assert twice == once
     assert demotions == ()
+
+
+def check_outlined(answer, *sections):
+    plan, _ = parse_plan([{"task": "What?", "skill": "self", "answer": answer, "sections": list(sections)}])
+    checked, demotions = check_self_answers(plan, DOCUMENTS, needs_lines=True)
+    return checked.subtasks[0], [demotion.reason for demotion in demotions]
+
+
+def test_an_answer_from_a_line_that_was_shown_keeps_its_citation():
+    subtask, reasons = check_outlined("Revenue was $40 million in 2025 [L3]", "s1")
+
+    assert (subtask.skill, subtask.answer, reasons) == ("self", "Revenue was $40 million in 2025 [L3]", [])
+
+
+def test_facts_that_stand_far_apart_are_no_answer_of_a_planner_that_saw_only_some_lines():
+    answer = "Miller & Stone LLP has 12 desks in Bergen for $40 million"
+
+    assert check(answer)[0].skill == "self"
+    assert check_outlined(answer)[0].skill == "fact-extraction"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sections", "pointed"),
+    [
+        ("$41 million [L3]", [], ["s1"]),
+        ("$41 million [L3]", ["s2"], ["s2", "s1"]),
+        ("$41 million [L3]", ["Revenue"], ["Revenue"]),
+        ("$41 million [L99]", [], []),
+    ],
+)
+def test_what_is_delegated_points_at_the_lines_that_the_answer_cited(answer, sections, pointed):
+    subtask, _ = check_outlined(answer, *sections)
+
+    assert subtask.answer is None
+    assert subtask.context_pointers.sections == pointed
+
+
+def test_what_is_delegated_points_at_the_page_of_the_line_that_it_cited():
+    documents = DocumentSet.of("First page.\n\fRevenue was $40 million.\n\fThird page.\n")
+    plan, _ = parse_plan([{"task": "What?", "skill": "self", "answer": "$41 million [L2]"}])
+
+    checked, _ = check_self_answers(plan, documents, needs_lines=True)
+
+    assert checked.subtasks[0].context_pointers.sections == ["p2"]
