@@ -120,6 +120,9 @@ class Document:
 
     @cached_property
     def index(self) -> LexicalIndex:
+        """A row for each unit."""
+        if not self.page_starts:
+            return self.place_index
         return LexicalIndex(
             (self.outline.section(unit.section).title, self.lines(unit.first_line, unit.last_line))
             for unit in self.units

@@ -19,7 +19,7 @@ _COMMON = """
 STOP_WORDS = frozenset(_COMMON.split())
 _WORD = re.compile(r"[^\W_]+")
 _MOST_TERMS = 64
-_FIELDS = {"title": 4.0, "body": 1.0}
+TITLE_AND_BODY = {"title": 4.0, "body": 1.0}  # what a query is searched in, and how it weighs
 _LEAST_RARITY = 1e-6  # what FTS5 takes where more than half of the rows hold a phrase
 
 
@@ -32,18 +32,18 @@ class Hit:
 
 
 class LexicalIndex:
-    """Rows of texts, one for each field, searched by BM25 with English stemming; fields weigh as `fields` says.
+    """Rows of texts, one for each field, searched by BM25 with English stemming.
 
     Thread-safe. The same rows and query give the same hits in the same order: by score, then by row.
     """
 
-    def __init__(self, rows: Iterable[tuple[str, ...]], fields: Mapping[str, float] = _FIELDS) -> None:
+    def __init__(self, rows: Iterable[tuple[str, ...]], fields: Sequence[str] = tuple(TITLE_AND_BODY)) -> None:
         import sqlite3
 
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        self._fields = tuple(fields)
         names = ", ".join(fields)
-        self._cost = f"bm25(unit, {', '.join(map(str, fields.values()))})"
         self._connection.execute(
             f"CREATE VIRTUAL TABLE unit USING fts5({names}, content='',"
             " tokenize='porter unicode61 remove_diacritics 2')"
@@ -60,24 +60,32 @@ class LexicalIndex:
         return self._size
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
-        """The best rows for any of the query's words, best first; stop words do not count."""
+        """The best rows for any of the query's words, best first; a title weighs four times the body.
+
+        Stop words do not count.
+        """
         terms = terms_of(query)
         if not terms or limit < 1:
             return []
         found = self._rows(
-            f"SELECT rowid, {self._cost} AS cost FROM unit WHERE unit MATCH ? ORDER BY cost, rowid LIMIT ?",
-            " OR ".join(f'"{term}"' for term in terms),
+            f"SELECT rowid, {self._cost(TITLE_AND_BODY)} AS cost FROM unit WHERE unit MATCH ?"
+            " ORDER BY cost, rowid LIMIT ?",
+            _within(TITLE_AND_BODY, " OR ".join(f'"{term}"' for term in terms)),
             limit,
         )
         return [Hit(int(row), -cost) for row, cost in found]
 
-    def frequencies(self, phrase: str, fields: Sequence[str] = ()) -> dict[int, float]:
-        """How strongly each row holds a phrase, in all fields or some: BM25 without its factor for rarity, 0 to 2.2."""
+    def frequencies(self, phrase: str, fields: Mapping[str, float]) -> dict[int, float]:
+        """How strongly each row holds a phrase in some fields: BM25 without its factor for rarity, 0 to 2.2.
+
+        `fields` gives their weights.
+        """
         words = " ".join(_WORD.findall(phrase))
         if not words:
             return {}
-        scope = f"{{{' '.join(fields)}}} : " if fields else ""
-        found = self._rows(f"SELECT rowid, {self._cost} FROM unit WHERE unit MATCH ?", f'{scope}"{words}"')
+        found = self._rows(
+            f"SELECT rowid, {self._cost(fields)} FROM unit WHERE unit MATCH ?", _within(fields, f'"{words}"')
+        )
         rarity = max(math.log((len(self) - len(found) + 0.5) / (len(found) + 0.5)), 0.0) or _LEAST_RARITY
         return {int(row): -cost / rarity for row, cost in found}
 
@@ -108,11 +116,20 @@ class LexicalIndex:
         return [int(row) for (row,) in found]
 
     def _holders(self, term: str) -> frozenset[int]:
-        return frozenset(row for (row,) in self._rows("SELECT rowid FROM unit WHERE unit MATCH ?", f'"{term}"'))
+        found = self._rows("SELECT rowid FROM unit WHERE unit MATCH ?", _within(TITLE_AND_BODY, f'"{term}"'))
+        return frozenset(row for (row,) in found)
+
+    def _cost(self, fields: Mapping[str, float]) -> str:
+        """BM25 as SQL: a column's weight for each field, 0 for those that are not asked for."""
+        return f"bm25(unit, {', '.join(str(fields.get(field, 0.0)) for field in self._fields)})"
 
     def _rows(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
         with self._lock:
             return self._connection.execute(statement, values).fetchall()
+
+
+def _within(fields: Iterable[str], expression: str) -> str:
+    return f"{{{' '.join(fields)}}} : ({expression})"
 
 
 def terms_of(query: str) -> list[str]:

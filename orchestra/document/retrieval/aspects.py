@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from orchestra.document.retrieval.index import TITLES
+from orchestra.document.retrieval.index import TEXT, TITLES
 from orchestra.document.retrieval.line_table import LineTable
 from orchestra.document.retrieval.question import Question, Term
 from orchestra.document.retrieval.scores import Scores, best, normalised, plain
@@ -73,7 +73,7 @@ def _by_words(terms: Iterable[Term], shelf: Shelf) -> tuple[Scores, float, float
 def _rough(need: Need, shelf: Shelf) -> Scores:
     """How well a place's titles and words fit a need."""
     scores: Scores = {}
-    for phrases, fields, weight in ((need.titles, TITLES, 2.0), (need.words, (), 1.0), (need.rows, (), 0.5)):
+    for phrases, fields, weight in ((need.titles, TITLES, 2.0), (need.words, TEXT, 1.0), (need.rows, TEXT, 0.5)):
         for phrase in plain(phrases):
             found = shelf.frequencies([phrase], fields)
             rarity = weight * shelf.rarity(len(found))

@@ -12,8 +12,9 @@ from orchestra.document.retrieval.hits import places_of
 from orchestra.document.search import LexicalIndex
 from orchestra.document.titles import is_numeric_row, is_prose, without_stray_letter
 
-FIELDS = {"top": 2.0, "path": 1.0, "heads": 1.0, "body": 1.0}  # what stands in a title counts in the body, too
-TITLES = ("top", "path", "heads")
+FIELDS = ("title", "path", "heads", "body")
+TEXT = {"title": 2.0, "path": 1.0, "heads": 1.0, "body": 1.0}  # what stands in a title counts in the body, too
+TITLES = {"title": 2.0, "path": 1.0, "heads": 1.0}
 
 _TOP_LINES = 6
 _TOP_WORDS = 14

@@ -55,7 +55,7 @@ class LineTable:
                     intro = len(self.lines) - 1
                 shown.append((f"{above}\n{text}" if is_row and text[:1].islower() else text,))
                 above = "" if is_row else text
-        self._index = LexicalIndex(shown, {"body": 1.0})
+        self._index = LexicalIndex(shown, ("body",))
         self._found: dict[str, frozenset[int]] = {}
 
     def holders(self, phrases: Iterable[str]) -> frozenset[int]:
@@ -63,7 +63,7 @@ class LineTable:
         found: frozenset[int] = frozenset()
         for phrase in phrases:
             if phrase not in self._found:
-                self._found[phrase] = frozenset(self._index.frequencies(phrase))
+                self._found[phrase] = frozenset(self._index.frequencies(phrase, {"body": 1.0}))
             found |= self._found[phrase]
         return found
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from orchestra.document.document import Document, DocumentSet
 from orchestra.document.retrieval.hits import Place, place_at
+from orchestra.document.retrieval.index import TEXT
 
 
 class Shelf:
@@ -29,7 +30,7 @@ class Shelf:
         document = self._documents[position]
         return document, place_at(self._keys[position], document, row - self._offsets[position])
 
-    def frequencies(self, phrases: Iterable[str], fields: Sequence[str] = ()) -> dict[int, float]:
+    def frequencies(self, phrases: Iterable[str], fields: Mapping[str, float] = TEXT) -> dict[int, float]:
         """For each place that holds one of some phrases, how strongly it holds the best of them: 0 to 2.2."""
         found: dict[int, float] = {}
         for phrase in phrases:
