@@ -34,6 +34,49 @@ def test_a_task_is_split_where_a_new_question_begins(task: str, questions: list[
     assert [question.text for question in split(task)] == questions
 
 
+@pytest.mark.parametrize(
+    ("task", "asked", "context"),
+    [
+        (
+            "What is the FY2018 capex? Give a response to the question by relying on the cash flow statement.",
+            "What is the FY2018 capex?",
+            ("Give a response to the question by relying on the cash flow statement",),
+        ),
+        (
+            "Answer the following question by using the balance sheet: what is the debt? Answer in USD billions.",
+            "What is the debt?",
+            ("Answer the following question by using the balance sheet", "Answer in USD billions"),
+        ),
+        (
+            "Using only the balance sheet, how much were total assets?",
+            "How much were total assets?",
+            ("Using only the balance sheet",),
+        ),
+        (
+            "What is the ratio? Define ratio as assets divided by debt. Round to two decimal places.",
+            "What is the ratio?",
+            ("Define ratio as assets divided by debt", "Round to two decimal places"),
+        ),
+        (
+            "What drove the margin? If it is not useful, then please state that and explain why.",
+            "What drove the margin?",
+            ("If it is not useful, then please state that and explain why",),
+        ),
+    ],
+)
+def test_what_is_said_of_the_answer_is_no_question(task: str, asked: str, context: tuple[str, ...]) -> None:
+    (question,) = split(task)
+
+    assert (question.asked, question.context) == (asked, context)
+    assert split(question.full) == (question,)
+
+
+def test_an_order_about_form_alone_is_still_a_question() -> None:
+    (question,) = split("Calculate the cash flow")
+
+    assert question.text == "Calculate the cash flow"
+
+
 def test_a_pronoun_takes_its_subject_from_the_question_before() -> None:
     _, second = split("What was the fee in 2025, and how did it change from 2024?")
 

@@ -86,7 +86,7 @@ def test_an_escaped_bar_stays_in_its_cell() -> None:
 def test_a_line_of_figures_set_with_spaces_is_a_row_under_the_years_above() -> None:
     row = statements("                 2025     2024\n\nTotal revenue  $ 2,839.5  2,593.9")[-1]
 
-    assert row.cells == ("Total revenue", "2,839.5", "2,593.9")
+    assert row.cells == ("Total revenue", "$2,839.5", "2,593.9")
     assert row.header == ("", "2025", "2024")
     assert row.header_line == 1
 

@@ -24,6 +24,9 @@ from orchestra.models.extractive.vocabulary import YEAR, contains, stems
 LEAST_COVERAGE = 0.26
 FIGURE_SKILLS = frozenset({"fact-extraction", "analytical-comparison"})
 MARK = "INSUFFICIENT:"
+_PART = re.compile(r"\bpart \d+ of \d+\b.*\n\nThe task: (?P<task>.+)\Z", re.DOTALL)
+_NOT_HERE = re.compile(r"^INSUFFICIENT:.*", re.MULTILINE)
+NOTHING_HERE = "Nothing here bears on the task."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,10 @@ def answer(slices: Iterable[Slice], task: str, earlier: str = "") -> str:
     """
     shown = list(slices)
     subjects = tuple(dict.fromkeys(passage.document for slice_ in shown for passage in slice_.passages))
-    return with_notice(_answer(list(passages(shown)), task, subjects, without_notice(earlier)))
+    part = _PART.search(task)  # one part of all there is: what it lacks, another may hold
+    asked = part["task"] if part else task
+    found = _answer(list(passages(shown)), asked, subjects, without_notice(earlier))
+    return with_notice(_NOT_HERE.sub(NOTHING_HERE, found) if part else found)
 
 
 def answer_over_documents(documents: DocumentSet, task: str) -> str:

@@ -13,7 +13,7 @@ from orchestra.models.extractive.kinds import asks_for_several
 from orchestra.models.extractive.listing import members_of, table_by
 from orchestra.models.extractive.query import Query
 from orchestra.models.extractive.quoting import bullets, quote
-from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, states_cause
+from orchestra.models.extractive.ranking import Ranked, answer_facts, place_worth, starts_with_pronoun, states_cause
 from orchestra.models.extractive.statements import Statement
 from orchestra.models.extractive.vocabulary import YEAR, stem, words
 from orchestra.models.extractive.word_lists import STOP_WORDS
@@ -21,6 +21,7 @@ from orchestra.models.extractive.word_lists import STOP_WORDS
 FACTS, CAUSES, FEW_CAUSES, CENTRAL, OTHERS = 3, 7, 3, 8, 6
 NEAR_CAUSE, OTHER_YEAR = 0.75, 0.9
 SENTENCES_BEFORE, SENTENCES_AFTER = 2, 8
+PRONOUN_LOSS = 0.25  # out of its place nobody knows of whom it speaks
 BREAKDOWN_ROWS, BREAKDOWN_REACH_LINES = 12, 6
 _NEGATION = re.compile(
     r"\b(?:not|no|none|never|neither|nothing|without|unknown|unresolved|undisclosed|missing|absent|cannot|yet to|"
@@ -115,6 +116,7 @@ def _summary(query: Query, ranked: Sequence[Ranked], statements: Sequence[Statem
         central = sum(weight.get(word, 0.0) for word in set(each.stems)) / (len(set(each.stems)) + 6)
         figures = 0.05 if re.search(r"\d", each.text) else 0.0
         lead = 0.1 if first_of[each.titles] == each.place else 0.0
+        lead -= PRONOUN_LOSS if starts_with_pronoun(each.text) else 0.0
         return central * 3 + 0.5 * relevance.get(id(each), 0.0) + figures + lead - 0.3 * taken[each.titles]
 
     while sentences and len(chosen) < CENTRAL:

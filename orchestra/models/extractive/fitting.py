@@ -6,11 +6,11 @@ import re
 
 from orchestra.document import count_tokens
 
-_HEAD = re.compile(r"\*\*.+\*\*")
+_HEAD = re.compile(r"\*\*.+\*\*|#{2,6} .+")
 
 
 def fitted(text: str, max_tokens: int) -> str:
-    """The first lines of a text that `max_tokens` hold; of several answers under bold heads, the first lines of each.
+    """The first lines of a text that `max_tokens` hold; of several answers under heads, the first lines of each.
 
     The shorter answers are kept whole, the longer ones share what is left.
     """
@@ -25,7 +25,7 @@ def fitted(text: str, max_tokens: int) -> str:
 
 
 def _answers(text: str) -> list[str]:
-    """The text cut before each bold line."""
+    """The text cut before each head."""
     found: list[list[str]] = [[]]
     for line in text.split("\n"):
         if _HEAD.fullmatch(line) and found[-1]:

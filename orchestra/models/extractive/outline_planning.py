@@ -6,10 +6,9 @@ It reads no more of the documents than the places that retrieval found, so a tex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from orchestra.document import DocumentSet, LineRange, count_tokens, cut
+from orchestra.document import DocumentSet, LineRange, cut
 from orchestra.document.retrieval import Hits, Place, find, places_of
 from orchestra.models.extractive.clear import clear
 from orchestra.models.extractive.drafts import Draft, at_most_six
@@ -29,7 +28,7 @@ ONE_SUBTASK_TOKENS = 5_500  # the slice of a lone lookup
 FURTHER_SUBTASK_SHARE = 0.45  # what each further subtask adds to what all of them share
 BROAD_SHARE = 1.4  # of a subtask that gathers rather than looks up
 BROAD_SKILLS = frozenset({"summarization", "structured-synthesis", "gap-analysis", "classification", "critique"})
-LINE_NUMBER_TOKENS, BREADCRUMB_TOKENS = 0.7, 40  # what a slice adds: to each line on average, and to each place
+LEAST_TOKENS, SEPARATOR_TOKENS = 40, 2  # less room holds no place
 MOST_PLACES = 40
 SPREAD_PLACES = 12  # for a question without a topic among others
 SHOWN_REACH_LINES = 40  # around a shown line: where the table or paragraph that it belongs to may begin
@@ -43,10 +42,7 @@ def plan_from_outline(
     questions = split(task)
     names = (*view.documents.names, *_titles(view.documents))
     if is_about_the_whole(questions, names):
-        skill = choose_skill(task, catalogue)
-        return _reply(
-            [Draft(" ".join(task.split()), skill, _spread(view.documents, ONE_SUBTASK_TOKENS))], is_whole=True
-        )
+        return _reply([Draft(" ".join(task.split()), choose_skill(task, catalogue))], is_whole=True)
     shares = _shares([choose_skill(question.asked, catalogue) for question in questions])
     drafts: list[Draft] = []
     for question, (skill, budget) in zip(questions, shares, strict=True):
@@ -125,25 +121,22 @@ def _filled(documents: DocumentSet, places: Iterable[Place], budget: int) -> Ite
             continue
         yield _pointer(documents, place)
         left -= cost
-        if left <= BREADCRUMB_TOKENS:
+        if left <= LEAST_TOKENS:
             return
 
 
 def _spread(documents: DocumentSet, budget: int) -> list[str]:
-    """Places spread evenly over each document, its beginning first: for a question without a topic."""
-    spread: list[list[Place]] = []
-    for key, _, document in documents.items():
-        places = list(places_of(key, document))
-        step = max(len(places) // SPREAD_PLACES, 1)
-        spread.append(places[::step])
-    turns = [place for turn in zip_longest(*spread) for place in turn if place is not None]
-    return list(_filled(documents, turns, budget))
+    """As many places as the budget holds, spread evenly over the documents: for a question without a topic."""
+    places = [place for key, _, document in documents.items() for place in places_of(key, document)]
+    sample = places[:: max(len(places) // SPREAD_PLACES, 1)][:SPREAD_PLACES]
+    mean = sum(_cost(documents, place) for place in sample) / max(len(sample), 1)
+    count = min(max(int(budget // max(mean, 1)), 1), len(places))
+    return list(_filled(documents, (places[at * len(places) // count] for at in range(count)), budget))
 
 
 def _cost(documents: DocumentSet, place: Place) -> int:
-    """About the tokens that a place adds to a slice."""
-    text = _text(documents, place.lines)
-    return count_tokens(text) + round(LINE_NUMBER_TOKENS * (text.count("\n") + 1)) + BREADCRUMB_TOKENS
+    """The tokens that a place adds to a slice, as it will be read."""
+    return cut([place.lines], documents).tokens + SEPARATOR_TOKENS
 
 
 def _text(documents: DocumentSet, lines: LineRange) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from orchestra.models.extractive.vocabulary import stem, stems
-from orchestra.models.extractive.word_lists import FORM
+from orchestra.models.extractive.word_lists import FORM, NUMBERS_IN_WORDS
 
 MAX_QUESTIONS = 24
 _ASKING = "who|whom|whose|what|when|where|why|how|which"
@@ -37,7 +37,7 @@ _LEAD = re.compile(
 )
 
 
-_FORM = frozenset(stems(" ".join(FORM)))
+_FORM = frozenset(stems(" ".join((*FORM, *NUMBERS_IN_WORDS, "one"))))
 _DEFINES = re.compile(r"\s*(?:define|calculate|compute)\b.+\b(?:as|using|by|from)\b|.+\bdefined as\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\s*(?:if|unless|in case)\b", re.IGNORECASE)
 _SOURCE = re.compile(

@@ -84,6 +84,10 @@ def place_worth(query: Query, path: Sequence[str], ranked: Sequence[Ranked]) -> 
     return best + 0.06 * sum(rest) + 0.5 * max(fits, default=0.0)
 
 
+def starts_with_pronoun(text: str) -> bool:
+    return bool(_PRONOUN.match(text))
+
+
 def states_cause(text: str) -> bool:
     return bool(_CAUSE.search(text))
 

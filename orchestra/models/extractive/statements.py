@@ -23,6 +23,7 @@ _ABBREVIATION = re.compile(
 )
 _FIGURE = re.compile(r"\(?[$€£]?\(?[-–—]?\d[\d,]*(?:\.\d+)?%?\)?[%x]?|[$€£]?[-–—]+[%]?")
 _BETWEEN = frozenset(["$", "€", "£", "|", ")", "(", "%)", "·", "."])
+_CURRENCIES = frozenset("$€£")
 _LEADERS = re.compile(r"[.·_…]{2,}|(?<=\()\s+|\s+(?=\))")
 _ROW_ENDS = frozenset("0123456789)%x–—-|")
 _FURNITURE = re.compile(
@@ -347,6 +348,8 @@ def _row(line: str) -> tuple[str, ...]:
         token = tokens.pop()
         if token == "%":
             percent = "%"
+        elif token in _CURRENCIES and cells:
+            cells[-1] = f"{token}{cells[-1]}"
         elif token not in _BETWEEN:
             cells.append(token + percent)
             percent = ""

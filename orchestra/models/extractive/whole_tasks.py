@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from orchestra.models.extractive.questions import Question
 from orchestra.models.extractive.vocabulary import stems
-from orchestra.models.extractive.word_lists import ABOUT_THE_WHOLE, ASKING, ASKING_BY_SKILL, GENERIC, NUMBERS_IN_WORDS
+from orchestra.models.extractive.word_lists import ABOUT_THE_WHOLE, ASKING, ASKING_BY_SKILL, NUMBERS_IN_WORDS
 
 _NO_TOPIC = frozenset(
     each
-    for said in (ABOUT_THE_WHOLE, ASKING, GENERIC, NUMBERS_IN_WORDS, *ASKING_BY_SKILL.values())
+    for said in (ABOUT_THE_WHOLE, ASKING, NUMBERS_IN_WORDS, *ASKING_BY_SKILL.values())
     for each in stems(" ".join(said))
 )
 _ABOUT = re.compile(
-    r"\bsummar\w+|\boverview\b|\boutline\b|\bgist\b|\bin brief\b|\btl;?dr\b|\brecap\b|\bcritique\b|\bcritici[sz]e\b"
+    r"\bsummar\w+|\boverview\b|\boutline\b|\bgist\b|\bin brief\b|\brecap\b|\bcritique\b|\bcritici[sz]e\b"
     r"|\breview\b|\bevaluate\b|\bassess\b|\bdescribe\b|\bdiscuss\b|\bexplain\b|\babstract\b|\bcondense\b|\btranslate\b"
     r"|\b(?:main|key|central|principal|major|most important)\b|\babout\?*$|\bsay\?*$|\bmissing\b|\bgaps?\b"
     r"|\bweakness\w*|\bstrengths?\b|\bargu\w+",

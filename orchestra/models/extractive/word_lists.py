@@ -75,8 +75,9 @@ FORM = _list("""
 
 # A task that says nothing else is about the document as a whole.
 ABOUT_THE_WHOLE = _list("""
-    this it document report text paper book article contract agreement manual filing letter file page whole entire full
-    content contents information recap gist brief briefly short concise detailed executive abstract condense translate
+    this it document annual report text paper book article contract agreement manual filing letter file page whole
+    entire full content contents information recap gist brief briefly short concise detailed executive abstract
+    condense translate
     point finding message idea theme takeaway topic conclusion content statement weak strong weakness strength review
     assessment evaluation analysis analyze sentence word paragraph bullet line general reader overall critical
     criticize important central principal major say read cover deal want need help useful good bad one
