@@ -13,6 +13,7 @@ from orchestra.document.tokens import count_tokens
 
 NUMBER_EVERY = 5
 MOST_KEPT = 64  # slices that a set of documents remembers
+_SAME = "…"
 _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit cost
 
 
@@ -66,7 +67,7 @@ def _cut(ranges: Iterable[LineRange], documents: DocumentSet) -> Slice:
         for wanted in ranges
         for first, last in _split(documents.find(wanted.key), wanted.first, wanted.last)
     ]
-    text = "\n\n".join(_rendered(passage, is_one_of_many=len(documents) > 1) for passage in passages)
+    text = "\n\n".join(_rendered(passages, is_one_of_many=len(documents) > 1))
     return Slice(tuple(passages), count_tokens(text), text)
 
 
@@ -161,18 +162,33 @@ def _id_at(line: int, section: Section, document: Document) -> str:
     return next((part.id for part in parts if part.first_line == line), section.id)
 
 
-def _rendered(passage: Passage, *, is_one_of_many: bool) -> str:
-    """A passage under its breadcrumb, with the numbers a model needs to cite lines."""
-    prefix = f"{passage.key}:" if is_one_of_many else ""
-    path = (passage.document, *passage.path) if is_one_of_many else passage.path
-    crumbs = [
-        f"{prefix}{passage.section}",
-        " > ".join(path),
-        f"{prefix}L{passage.first_line}-L{passage.last_line}",
-        _pages(passage.pages),
-    ]
-    head = " | ".join(crumb for crumb in crumbs if crumb)
-    return f"[{head}]\n{_numbered(passage.text, passage.first_line)}".rstrip("\n")
+def _rendered(passages: Iterable[Passage], *, is_one_of_many: bool) -> Iterator[str]:
+    """Each passage under its breadcrumb, with the numbers a model needs to cite lines."""
+    before: tuple[str, ...] = ()
+    for passage in passages:
+        prefix = f"{passage.key}:" if is_one_of_many else ""
+        path = (passage.document, *_parents(passage)) if is_one_of_many else _parents(passage)
+        crumbs = [
+            f"{prefix}{passage.section}",
+            " > ".join(_continued(path, before)),
+            f"{prefix}L{passage.first_line}-L{passage.last_line}",
+            _pages(passage.pages),
+        ]
+        head = " | ".join(crumb for crumb in crumbs if crumb)
+        yield f"[{head}]\n{_numbered(passage.text, passage.first_line)}".rstrip("\n")
+        before = path
+
+
+def _parents(passage: Passage) -> tuple[str, ...]:
+    """The path, without the title that the passage itself begins with."""
+    title = passage.path[-1] if passage.path else ""
+    first = passage.text.split("\n", 1)[0]
+    return passage.path[:-1] if title and first.strip("# \t") == title else passage.path
+
+
+def _continued(path: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:
+    """A path that goes on from the one before it, which then need not be repeated."""
+    return (_SAME, *path[len(before) :]) if before and path[: len(before)] == before else path
 
 
 def _pages(pages: tuple[int, int] | None) -> str:

@@ -78,7 +78,21 @@ def test_tokens_are_those_of_the_text(text: str, pairs: list[tuple[int, int]]) -
 
 
 def test_a_passage_stands_under_its_breadcrumb() -> None:
-    assert cut([LineRange("", 8, 10)], ONE).text == "[s2 | A > A1 | L8-L10]\n8| ## A1\n\n10| a three"
+    assert cut([LineRange("", 10, 10)], ONE).text == "[s2 | A > A1 | L10-L10]\n10| a three"
+
+
+def test_a_title_that_the_passage_begins_with_is_not_said_twice() -> None:
+    assert cut([LineRange("", 8, 10)], ONE).text == "[s2 | A | L8-L10]\n8| ## A1\n\n10| a three"
+    assert cut([LineRange("", 3, 5)], ONE).text == "[s1 | L3-L5]\n3| # A\n\n5| a one"
+
+
+def test_a_path_that_goes_on_from_the_one_before_does_not_repeat_it() -> None:
+    text = "# A\n\n## B\n\nb\n\n## C\n\nc\n\n### D\n\nd\n\n# E\n\n## F\n\nf\n"
+
+    heads = re.findall(r"^\[.*\]$", cut([LineRange("", 3, 18)], DocumentSet.of(text)).text, re.MULTILINE)
+
+    assert heads == ["[s2 | A | L3-L6]", "[s3 | … | L7-L14]", "[s5 | L15-L18]"]
+    assert cut([LineRange("", 9, 9), LineRange("", 11, 13)], DocumentSet.of(text)).text.count("[s4 | … | L11-L13]") == 1
 
 
 def test_a_section_asked_for_with_its_parent_appears_once() -> None:
@@ -119,7 +133,7 @@ def test_several_documents_are_told_apart() -> None:
     text = cut([LineRange("d2", 1, 3), LineRange("d1", 12, 14)], TWO).text
 
     assert text == (
-        "[d1:s3 | one.md > B | d1:L12-L14]\n12| # B\n\n14| b one\n\n[d2:s1 | two.md > C | d2:L1-L3]\n1| # C\n\n3| c"
+        "[d1:s3 | one.md | d1:L12-L14]\n12| # B\n\n14| b one\n\n[d2:s1 | two.md | d2:L1-L3]\n1| # C\n\n3| c"
     )
 
 
