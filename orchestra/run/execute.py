@@ -11,6 +11,8 @@ from orchestra.errors import (
     ModelBadRequest,
     ModelRefused,
     ModelReplyInvalid,
+    ModelTimeout,
+    NodeTimeout,
     OrchestraError,
     OutputTruncated,
 )
@@ -27,7 +29,16 @@ from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job, Milestone
 from orchestra.settings import SUBTASK_TIMEOUT_S
 
-_ABOUT_THE_CALL = (BudgetExceeded, ContextTooLong, ModelBadRequest, ModelRefused, ModelReplyInvalid, OutputTruncated)
+_ABOUT_THE_CALL = (
+    BudgetExceeded,
+    ContextTooLong,
+    ModelBadRequest,
+    ModelRefused,
+    ModelReplyInvalid,
+    ModelTimeout,
+    NodeTimeout,
+    OutputTruncated,
+)
 """Why a merged call can fail where a subtask alone may not."""
 
 
@@ -157,4 +168,5 @@ async def _ask_for(
     request = bundle.request(
         max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=known, slices=slices
     )
-    return await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
+    timeout_s = SUBTASK_TIMEOUT_S * len(bundle.assignments)  # so much more is written
+    return await ask(run, node, run.worker, request, timeout_s, streams_answer=streams_answer)

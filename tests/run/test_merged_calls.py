@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, codes, plan_of
 
 from orchestra import Document, orchestrate
-from orchestra.errors import ModelAuth, ModelRefused
+from orchestra.errors import ModelAuth, ModelRefused, ModelTimeout
 from orchestra.models.protocol import Cancellation, Findings, ModelReply, SliceBlock, Task, Tasks, Usage
 from orchestra.planning import merging
 
@@ -77,8 +77,21 @@ def test_the_part_at_which_a_reply_was_cut_off_is_asked_for_alone():
     assert result.status == "completed"
 
 
-def test_a_call_that_is_refused_is_asked_for_one_by_one():
-    model = ScriptedModel(subtask=[ModelRefused("no"), "Steel [L9]."], synthesis="Steel [L9].")
+def test_a_merged_call_has_the_time_of_its_parts():
+    seconds = []
+
+    def answer(request):
+        seconds.append(request.deadline.seconds)
+        return "<<1>>\nSteel [L9]."
+
+    run(TWO, ScriptedModel(subtask=answer, synthesis="Steel [L9]."))
+
+    assert seconds == [120, 60]
+
+
+@pytest.mark.parametrize("error", [ModelRefused("no"), ModelTimeout("slow", is_retryable=False)])
+def test_a_call_that_fails_for_what_it_asks_is_made_one_by_one(error):
+    model = ScriptedModel(subtask=[error, "Steel [L9]."], synthesis="Steel [L9].")
 
     result = run(TWO, model)
 
