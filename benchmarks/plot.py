@@ -19,14 +19,19 @@ PLACES = [(side * 8, up) for up in (-4, 8, -16, 20, -28, 32, -40, 44) for side i
 FORMATS = ("svg", "png")
 
 
-def plot(settings: RunSettings, summaries: Sequence[StrategySummary], folder: Path) -> list[Path]:
-    """Writes `plot.svg` and `plot.png`; equal figures give equal files. Raises `InputInvalid` without any recall."""
-    points = [
+def points(summaries: Sequence[StrategySummary]) -> list[tuple[str, Interval, Interval]]:
+    """(strategy, input tokens, recall) of each strategy that has both."""
+    return [
         (each.strategy, tokens, recall)
         for each in summaries
         if (tokens := each.figures["input_median"]) and (recall := each.figures["recall"])
     ]
-    if not points:
+
+
+def plot(settings: RunSettings, summaries: Sequence[StrategySummary], folder: Path) -> list[Path]:
+    """Writes `plot.svg` and `plot.png`; equal figures give equal files. Raises `InputInvalid` without any recall."""
+    found = points(summaries)
+    if not found:
         raise InputInvalid("there is nothing to plot", cause="no strategy has both input tokens and evidence recall")
     import matplotlib as mpl
 
@@ -35,10 +40,10 @@ def plot(settings: RunSettings, summaries: Sequence[StrategySummary], folder: Pa
 
     with mpl.rc_context({"svg.hashsalt": "orchestra", "font.size": 10}):
         figure, axes = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-        for strategy, tokens, recall in points:
+        for strategy, tokens, recall in found:
             _draw(axes, strategy, tokens, recall)
         _dress(axes, settings)
-        _label(figure, axes, points)
+        _label(figure, axes, found)
         paths = [_save(figure, folder / f"plot.{kind}") for kind in FORMATS]
         plt.close(figure)
     return paths
@@ -59,15 +64,15 @@ def _draw(axes: Any, strategy: str, tokens: Interval, recall: Interval) -> None:
     )
 
 
-def _label(figure: Any, axes: Any, points: Sequence[tuple[str, Interval, Interval]]) -> None:
+def _label(figure: Any, axes: Any, found: Sequence[tuple[str, Interval, Interval]]) -> None:
     """Names beside their points, each at the first place where it covers nothing."""
     from matplotlib.transforms import Bbox
 
     renderer = figure.canvas.get_renderer()
     figure.draw_without_rendering()
-    taken = [box for _, tokens, recall in points for box in _bars(axes, tokens, recall, Bbox)]
+    taken = [box for _, tokens, recall in found for box in _bars(axes, tokens, recall, Bbox)]
     frame = axes.get_window_extent(renderer)
-    for strategy, tokens, recall in points:
+    for strategy, tokens, recall in found:
         label = axes.annotate(
             strategy,
             (tokens.value, 100 * recall.value),

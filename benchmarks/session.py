@@ -12,7 +12,7 @@ from benchmarks.datasets import load
 from benchmarks.documents import Documents, default_cache
 from benchmarks.dry_run import bill_table, bills
 from benchmarks.models import PRICED_AS, Prices, StandIn, is_builtin, model_of
-from benchmarks.plot import plot
+from benchmarks.plot import plot, points
 from benchmarks.progress import progress
 from benchmarks.results import Outcome, ResultFolder, RunSettings
 from benchmarks.runner import Bench, Case, case_of, hash_of, run, sampled
@@ -163,6 +163,6 @@ def write_report(results: ResultFolder) -> str:
     results.write("summary.json", json.dumps(figures, indent=1) + "\n")
     settings = results.settings()
     summaries = summarise(settings, results.outcomes())
-    if any(each.figures["recall"] for each in summaries):
+    if points(summaries):
         plot(settings, summaries, results.path)
     return text
