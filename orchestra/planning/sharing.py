@@ -46,17 +46,17 @@ class _Group:
 
 
 def share(
-    bundles: Sequence[Bundle], documents: DocumentSet, prices: Callable[[], CachePrices | None]
+    bundles: Sequence[Bundle], documents: DocumentSet, prices: Callable[[], CachePrices] | None
 ) -> tuple[tuple[SliceBlock, ...], ...]:
     """The slice of each bundle as blocks: what it shares first and marked cacheable, then the rest.
 
-    `prices` is asked for only where there is something to share; it gives None for a model without a prompt cache.
+    `prices` is None for a model without a prompt cache, and asked for only where there is something to share.
     """
     blocks = [_alone(bundle) for bundle in bundles]
     sendable = [at for at, bundle in enumerate(bundles) if bundle.first.error is None and bundle.first.slice.passages]
-    cache = prices() if _has_overlap([bundles[at].first.slice for at in sendable]) else None
-    if cache is None:
+    if prices is None or not _has_overlap([bundles[at].first.slice for at in sendable]):
         return tuple(blocks)
+    cache = prices()
     slices = [bundle.first.slice for bundle in bundles]
     for group in _groups(sendable, slices, documents, cache):
         if len(group.members) > 1:

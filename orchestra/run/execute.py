@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from orchestra.errors import (
     BudgetExceeded,
@@ -16,7 +17,7 @@ from orchestra.errors import (
     OrchestraError,
     OutputTruncated,
 )
-from orchestra.models.protocol import Finding, ModelReply, SliceBlock
+from orchestra.models.protocol import Finding, Model, ModelReply, SliceBlock
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.merging import Bundle, merge, split_reply
 from orchestra.planning.plan import Plan
@@ -86,7 +87,8 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
 def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assignment, _Shared]]:
     """Each subtask's assignment and call; subtasks that are merged have the call in common."""
     bundles = merge(assignments, max_tokens=run.settings.max_tokens)
-    slices = share(bundles, run.documents, lambda: _cache_prices(run))
+    minimum = cache_minimum(run.worker)
+    slices = share(bundles, run.documents, partial(_cache_prices, run.worker, minimum) if minimum else None)
     calls: dict[str, tuple[Assignment, _Shared]] = {}
     for bundle, blocks in zip(bundles, slices, strict=True):
         call = _Shared(bundle, blocks)
@@ -96,14 +98,11 @@ def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assig
     return calls
 
 
-def _cache_prices(run: Run) -> CachePrices | None:
-    minimum = cache_minimum(run.worker)
-    if minimum is None:
-        return None
+def _cache_prices(model: Model, minimum_tokens: int) -> CachePrices:
     from orchestra.models.prices import cache_ratios
 
-    ratios = cache_ratios(model_name(run.worker), base_url=model_base_url(run.worker))
-    return CachePrices(minimum, *ratios) if ratios else CachePrices(minimum)
+    ratios = cache_ratios(model_name(model), base_url=model_base_url(model))
+    return CachePrices(minimum_tokens, *ratios) if ratios else CachePrices(minimum_tokens)
 
 
 async def _execute_one(

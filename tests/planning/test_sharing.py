@@ -27,7 +27,7 @@ def shared(*subtasks, cache=CACHE):
     bundles = merge(assemble(plan, DOCUMENTS))
     return [
         [" ".join(map(str, block.slice.line_ranges)) + "*" * block.cacheable for block in blocks]
-        for blocks in share(bundles, DOCUMENTS, lambda: cache)
+        for blocks in share(bundles, DOCUMENTS, (lambda: cache) if cache else None)
     ]
 
 
@@ -77,7 +77,7 @@ def test_prices_are_not_looked_up_where_no_lines_are_shared():
 def test_a_document_that_is_asked_about_as_a_whole_is_kept_for_the_next_question():
     bundles = merge([direct_assignment(direct_plan("What is in it?"), DOCUMENTS)])
 
-    ((block,),) = share(bundles, DOCUMENTS, lambda: None)
+    ((block,),) = share(bundles, DOCUMENTS, None)
 
     assert block.cacheable
 
