@@ -192,6 +192,15 @@ def test_a_row_set_with_spaces_is_left_to_a_closer_reading() -> None:
     assert subtask["answer"] is None
 
 
+@pytest.mark.parametrize(
+    "task", ["Does Maria Lindqvist-Ode lead the library?", "Who leads the library, in 2024 or in 2025?"]
+)
+def test_a_question_that_a_quote_does_not_settle_is_sent_out(handbook: DocumentSet, task: str) -> None:
+    (subtask,) = reply_to(seen(handbook, task, [LineRange("", 1, 18)]), task).data["subtasks"]
+
+    assert subtask["answer"] is None
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     shown=st.lists(st.integers(1, 18), max_size=8, unique=True),
