@@ -10,6 +10,7 @@ from orchestra.document.retrieval import Hits
 from orchestra.document.search import STOP_WORDS
 from orchestra.document.view.tree import Path, Tree
 
+_LEAST_SHARE = 0.1  # of the best place's score, for a place to count
 _FIRST = 4  # hits that stand before the top level
 _BEST = 12  # hits that stand before the levels below it
 _OPENED = 6  # of these, the places whose siblings and subsections stand with them
@@ -27,7 +28,10 @@ def by_importance(tree: Tree, hits: Hits, task: str, most: int) -> list[Path]:
     front of it spans the whole.
     """
     found: dict[Path, list[tuple[float, Path]]] = {top: [] for top in tree.tops}
+    least = _LEAST_SHARE * hits.places[0].score if hits.places else 0.0
     for hit in hits.places:
+        if hit.score < least:
+            break
         path = tree.path_of(hit.place)
         found[path[: len(tree.tops[0])]].append((hit.score, path))
     weights = _weights({top: sum(score for score, _ in each) for top, each in found.items()}, tree, task)
