@@ -27,11 +27,13 @@ def borrow(max_workers: int) -> ThreadPoolExecutor:
 
 
 def give_back(pool: ThreadPoolExecutor, max_workers: int, *, is_busy: bool) -> None:
-    """Keep the pool for later; one with a call still under way, or one too many, is let go of."""
+    """Keep the pool for later, in place of the oldest where there are many; one that is busy is let go of."""
     with _lock:
-        if not is_busy and len(_idle) < MOST_IDLE_POOLS:
+        if not is_busy:
             _idle.append((max_workers, pool))
-            return
+            if len(_idle) <= MOST_IDLE_POOLS:
+                return
+            _, pool = _idle.pop(0)
     pool.shutdown(wait=False, cancel_futures=True)
 
 

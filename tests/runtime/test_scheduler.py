@@ -23,6 +23,7 @@ from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.retry import RetryPolicy
 from orchestra.runtime.scheduler import Milestone, Scheduler
+from orchestra.runtime.workers import MOST_IDLE_POOLS
 
 QUICK_RETRY = RetryPolicy(max_attempts=3, first_wait_s=0.001, longest_wait_s=0.002)
 
@@ -315,16 +316,24 @@ def test_ctrl_c_cancels_and_gives_the_handler_back(scheduler, root):
     assert signal.getsignal(signal.SIGINT) is previous
 
 
+def worker_of_a_run(max_workers):
+    scheduler, root = Scheduler(EventStream(), max_workers=max_workers), Node("run", "run")
+
+    async def story():
+        return await scheduler.call(lambda deadline, attempt: threading.current_thread(), node=root)
+
+    return scheduler.run(story(), root)
+
+
 def test_the_workers_of_one_run_serve_the_next():
-    def worker_of_a_run():
-        scheduler, root = Scheduler(EventStream(), max_workers=7), Node("run", "run")
+    assert worker_of_a_run(7) is worker_of_a_run(7)
 
-        async def story():
-            return await scheduler.call(lambda deadline, attempt: threading.current_thread(), node=root)
 
-        return scheduler.run(story(), root)
+def test_the_workers_of_earlier_runs_make_room_for_those_of_the_last():
+    for size in range(20, 20 + MOST_IDLE_POOLS):
+        worker_of_a_run(size)
 
-    assert worker_of_a_run() is worker_of_a_run()
+    assert worker_of_a_run(7) is worker_of_a_run(7)
 
 
 def test_runs_at_the_same_time_do_not_share_workers():
