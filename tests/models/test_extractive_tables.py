@@ -80,6 +80,8 @@ def test_a_line_of_years_heads_columns(line: str, columns: tuple[str, ...]) -> N
     [
         ("Total assets $117,359 $112,362", ("Total assets", "$117,359", "$112,362")),
         ("Gross margin 23.1 % 22.0 %", ("Gross margin", "23.1%", "22.0%")),
+        ("Organic change (3.2 %) 9.2 %", ("Organic change", "(3.2%)", "9.2%")),
+        ("Balance at June 30, 2022 $ 97 $ 3", ("Balance at June 30, 2022", "$97", "$3")),
         ("Other, net (1,234) —", ("Other, net", "(1,234)", "—")),
         ("Revenue ........ 5.0 ....... 6.0", ("Revenue", "5.0", "6.0")),
         ("Restructuring — cost of sales — 3 —", ("Restructuring — cost of sales", "—", "3", "—")),
@@ -104,7 +106,7 @@ def test_figures_within_a_label_are_no_columns(filed: DocumentSet) -> None:
 
 
 def test_a_row_under_columns_that_are_not_all_known_has_no_head() -> None:
-    (row,) = rows("2021 2020\n\nSales by region\n2021 Reported 2020 Operational\nEurope 5.0 6.0")
+    (row,) = rows("2021 2020\n\nSales by region\n($ in Millions) 2021 2020 Reported Operational\nEurope 5.0 6.0")
 
     assert row.header == ()
 

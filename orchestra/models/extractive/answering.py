@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.models.extractive.by_skill import BY_SKILL, absent, most_relevant
+from orchestra.models.extractive.choosing import best
 from orchestra.models.extractive.clear import CLEAR_COVERAGE, clear
 from orchestra.models.extractive.listing import table_by
 from orchestra.models.extractive.measures import Measure, measures_in, rows_for
@@ -21,7 +22,7 @@ from orchestra.models.extractive.sources import Library, passages
 from orchestra.models.extractive.statements import Statement
 from orchestra.models.extractive.vocabulary import YEAR, contains, stems
 
-LEAST_COVERAGE = 0.26
+LEAST_COVERAGE, BESIDE_COVERAGE, SENTENCES = 0.26, 0.5, 2
 FIGURE_SKILLS = frozenset({"fact-extraction", "analytical-comparison"})
 MARK = "INSUFFICIENT:"
 _PART = re.compile(r"\bpart \d+ of \d+\b.*\n\nThe task: (?P<task>.+)\Z", re.DOTALL)
@@ -80,7 +81,8 @@ def _answer_one(statements: Sequence[Statement], question: Question, subjects: S
     measures = measures_in(question) if _may_be_figures(query, skill, ranked) else ()
     rows = rows_for(measures, query, statements)
     if rows:
-        return Answer(bullets(query, rows), _lacking(query, skill, measures, rows, statements, earlier))
+        beside = _beside(query, rows, ranked)
+        return Answer(bullets(query, [*rows, *beside]), _lacking(query, skill, measures, rows, statements, earlier))
     if not ranked or max(each.coverage for each in ranked[:5]) < LEAST_COVERAGE:
         return Answer((), "" if earlier else _missing(query, statements))
     is_vague = not ranked[0].answers or ranked[0].coverage < CLEAR_COVERAGE
@@ -93,6 +95,14 @@ def _may_be_figures(query: Query, skill: str, ranked: Sequence[Ranked]) -> bool:
     if skill not in FIGURE_SKILLS or "who" in query.kinds or table_by(query, ranked):
         return False
     return len(query.years) > 1 or clear(query, ranked) is None
+
+
+def _beside(query: Query, rows: Sequence[Ranked], ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Sentences that say more than the rows do, unless a row holds the one figure that is asked for."""
+    if "number" in query.kinds and any(row.column for row in rows):
+        return []
+    said = (each for each in ranked if not each.statement.is_row and not each.statement.is_title)
+    return best((each for each in said if each.coverage >= BESIDE_COVERAGE and each.answers), SENTENCES, share=0.7)
 
 
 def _lacking(

@@ -88,7 +88,10 @@ class Heads:
 
 def _heads_otherwise(line: str) -> bool:
     """Whether a line of years heads columns of which some are not known: what stands below has no head above it."""
-    if len(line) > MAX_CHARACTERS or line.rstrip().endswith((".", ";", ":", ",")) or _PROSE.search(line):
+    if len(line) > MAX_CHARACTERS or line.rstrip().endswith((".", ";", ":", ",")):
+        return False
+    line = _BESIDE.sub(" ", line)
+    if _PROSE.search(line):
         return False
     years = len(_YEAR.findall(line))
     return years > 1 and len(line.split()) <= MAX_OTHER_WORDS + years and not re.search(r"\d,\d{3}|\d\.\d", line)

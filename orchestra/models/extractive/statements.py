@@ -21,10 +21,12 @@ _END = re.compile(r"[.!?][\"'”’)\]*_]*(?=\s+[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Inc|Corp|Co|Ltd|No|Nos|vs|St|Jr|Sr|Fig|Sec|Art|approx|e\.g|i\.e|cf|al|etc)|\b[A-Z])\.$"
 )
-_FIGURE = re.compile(r"\(?[$€£]?\(?[-–—]?\d[\d,]*(?:\.\d+)?%?\)?[%x]?|[$€£]?[-–—]+[%]?")
+_FIGURE = re.compile(r"\(?[$€£]?\(?[-–—]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)%?\)?[%x]?|[$€£]?[-–—]+[%]?")
 _BETWEEN = frozenset(["$", "€", "£", "|", ")", "(", "%)", "·", "."])
 _CURRENCIES = frozenset("$€£")
-_LEADERS = re.compile(r"[.·_…]{2,}|(?<=\()\s+|\s+(?=\))")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MONTH_DAY = re.compile(r"[A-Z][a-z]{2,8}\.?\s\d{1,2},$")
+_LEADERS = re.compile(r"[.·_…]{2,}|(?<=\()\s+|\s+(?=%?\))")
 _ROW_ENDS = frozenset("0123456789)%x–—-|")
 _FURNITURE = re.compile(
     r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE
@@ -353,6 +355,8 @@ def _row(line: str) -> tuple[str, ...]:
         elif token not in _BETWEEN:
             cells.append(token + percent)
             percent = ""
+    if cells and _YEAR.fullmatch(cells[-1]) and _MONTH_DAY.search(" ".join(tokens[-2:])):
+        tokens.append(cells.pop())  # "Balance at June 30, 2022"
     label = " ".join(tokens).strip(" .$:|")
     is_label = len(label) <= MAX_LABEL_CHARACTERS and re.search(r"[^\W\d_]", label)
     return (label, *reversed(cells)) if is_label and len(cells) > 1 else ()
