@@ -77,25 +77,24 @@ def whole(documents: DocumentSet) -> Slice:
 
 
 def best_parts(query: str, documents: DocumentSet, budget_tokens: int) -> Slice:
-    """The units that hold the query's words best, as many as `budget_tokens` has room for, in document order.
+    """The pages or units that serve a query best, as many as `budget_tokens` has room for, in document order.
 
-    Where no unit holds any of them, the beginning of the documents. Empty when not even one unit fits.
+    Where none holds any of its words, the beginning of the documents. Empty when not even one fits.
     """
-    hits = sorted(
-        (-hit.score, place, hit.row)
-        for place, document in enumerate(documents)
-        for hit in document.index.search(query, limit=len(document.units))
-    )
-    order = [(place, row) for _, place, row in hits] or [
-        (place, row) for place, document in enumerate(documents) for row in range(len(document.units))
+    from orchestra.document.retrieval import find
+
+    hits = find(query, documents, most_places=budget_tokens // _BREADCRUMB_TOKENS + 1, most_lines=0)
+    order = [hit.place.lines for hit in hits.places] or [
+        LineRange(key, unit.first_line, unit.last_line)
+        for key, _, document in documents.items()
+        for unit in document.units
     ]
     chosen: list[LineRange] = []
     left = budget_tokens
-    for place, row in order:
-        unit = documents[place].units[row]
-        cost = count_tokens(documents[place].lines(unit.first_line, unit.last_line)) + _BREADCRUMB_TOKENS
+    for lines in order:
+        cost = count_tokens(documents.find(lines.key).lines(lines.first, lines.last)) + _BREADCRUMB_TOKENS
         if cost <= left:
-            chosen.append(LineRange(documents.keys[place], unit.first_line, unit.last_line))
+            chosen.append(lines)
             left -= cost
         if left < _BREADCRUMB_TOKENS:
             break

@@ -19,19 +19,25 @@ _MASS_HALF = 3.0  # rarity of all words together at which what a question says c
 
 _SPECIFIC_HALF = 10.0  # rarity of the words without a need at which needs count half
 _NAMED, _NEEDED = 1.5, 1.0  # statements that a question names, needs that its terms have; its words weigh 1 at most
+_MET = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """A side of a question. One good place meets a need; of what is said, many places may say a part."""
+    """A side of a question. `met` is how much of it a place that serves it wholly takes from the others."""
 
     weight: float
     scores: Scores
-    is_met_by_one: bool
+    met: float
 
 
-def aspects_of(question: Question, printed: Mapping[str, Scores], shelf: Shelf) -> tuple[list[Aspect], LineTable]:
-    """What a question asks for, and the lines of the places that may serve it; `printed` tells the statements."""
+def aspects_of(
+    question: Question, printed: Mapping[str, Scores], shelf: Shelf, *, is_one_of_many: bool = False
+) -> tuple[list[Aspect], LineTable]:
+    """What a question asks for, and the lines of the places that may serve it; `printed` tells the statements.
+
+    One good place meets a need. What a question says, many places may say, unless others wait to be answered too.
+    """
     words, mass, specific = _by_words(question.terms, shelf)
     needs = _needs(question, _NEEDED * _SPECIFIC_HALF / (_SPECIFIC_HALF + specific))
     rough = [_rough(need, shelf) for need, _ in needs]
@@ -40,9 +46,9 @@ def aspects_of(question: Question, printed: Mapping[str, Scores], shelf: Shelf) 
     table = LineTable((row, *shelf.at(row)) for row in sorted(candidates))
     lines = _by_lines(question.terms, table)
     said = {row: (1 - _WINDOW_SHARE) * score + _WINDOW_SHARE * lines.get(row, 0.0) for row, score in words.items()}
-    aspects = [Aspect(mass / (mass + _MASS_HALF), said, is_met_by_one=False)]
+    aspects = [Aspect(mass / (mass + _MASS_HALF), said, _MET if is_one_of_many else 0.0)]
     for (need, weight), scores in zip(needs, rough, strict=True):
-        aspects.append(Aspect(weight, _met(need, scores, printed.get(need.statement, {}), table), is_met_by_one=True))
+        aspects.append(Aspect(weight, _met(need, scores, printed.get(need.statement, {}), table), _MET))
     return aspects, table
 
 

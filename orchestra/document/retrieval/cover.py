@@ -7,17 +7,24 @@ before it have met that aspect already. Gains only shrink, so a place is weighed
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 
 from orchestra.document.retrieval.aspects import Aspect
 
-_MET = 0.8  # of an aspect is met by a place that serves it wholly
 _REPEATED = 0.3  # of its gain is left to a place that prints what a place before it does
 
 
-def covering(aspects: Sequence[Aspect], alike: Mapping[int, Collection[int]], most: int) -> list[tuple[int, float]]:
-    """(place, gain) in the order of choice; gains never rise. What is `alike` a place chosen before gains little."""
+def covering(
+    aspects: Sequence[Aspect],
+    alike: Mapping[int, Collection[int]],
+    most: int,
+    is_read: Callable[[int], bool] = lambda row: False,
+) -> list[tuple[int, float]]:
+    """(place, gain) in the order of choice; gains never rise.
+
+    What was read is passed over. A place that is `alike` one that was chosen or passed over gains little.
+    """
     left = [1.0] * len(aspects)
     repeated: set[int] = set()
     rows = sorted({row for aspect in aspects for row in aspect.scores})
@@ -33,11 +40,12 @@ def covering(aspects: Sequence[Aspect], alike: Mapping[int, Collection[int]], mo
         heappop(waiting)
         if gain <= 0:
             break
-        chosen.append((row, gain))
         repeated.update(alike.get(row, ()))
+        if is_read(row):
+            continue
+        chosen.append((row, gain))
         for position, aspect in enumerate(aspects):
-            if aspect.is_met_by_one:
-                left[position] *= 1 - _MET * aspect.scores.get(row, 0.0)
+            left[position] *= 1 - aspect.met * aspect.scores.get(row, 0.0)
     return chosen
 
 

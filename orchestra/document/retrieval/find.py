@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from orchestra.document.document import DocumentSet
@@ -50,29 +50,29 @@ def find(
     alike: dict[int, frozenset[int]] = {}
     tables: list[tuple[Question, LineTable]] = []
     for question in questions:
-        found, table = aspects_of(question, printed, shelf)
+        found, table = aspects_of(question, printed, shelf, is_one_of_many=len(questions) > 1)
         aspects += found
         alike |= table.alike()
         tables.append((question, table))
-    gains = {
-        row: gain
-        for row, gain in covering(aspects, alike, most_places + len(exclude))
-        if not _is_within(shelf.at(row)[1], exclude)
-    }
-    places = tuple(PlaceHit(shelf.at(row)[1], gain) for row, gain in gains.items())[:most_places]
+
+    def is_read(row: int) -> bool:
+        return _is_within(shelf.at(row)[1], exclude)
+
+    gains = dict(covering(aspects, alike, most_places, is_read))
+    places = tuple(PlaceHit(shelf.at(row)[1], gain) for row, gain in gains.items())
     highest = places[0].score if places else 1.0
     shares = {row: gain / highest for row, gain in gains.items()}
     ranked = [best_lines(question, table, shelf, shares, most_lines) for question, table in tables]
-    return Hits(places, _line_hits(ranked, shelf, exclude)[:most_lines])
+    return Hits(places, _line_hits(ranked, shelf, is_read)[:most_lines])
 
 
-def _line_hits(ranked: list[list[ScoredLine]], shelf: Shelf, exclude: Collection[LineRange]) -> tuple[LineHit, ...]:
-    """The lines of all parts of a task together, each line once with its best score."""
+def _line_hits(ranked: list[list[ScoredLine]], shelf: Shelf, is_read: Callable[[int], bool]) -> tuple[LineHit, ...]:
+    """The lines of all parts of a task together, each line once; the best line of each part counts alike."""
     hits: dict[tuple[int, int], LineHit] = {}
-    for score, line in (one for lines in ranked for one in lines):
+    for score, line in ((score / lines[0][0], line) for lines in ranked for score, line in lines):
         _, place = shelf.at(line.place)
         known = hits.get((line.place, line.number))
-        if not _is_within(place, exclude) and (known is None or known.score < score):
+        if not is_read(line.place) and (known is None or known.score < score):
             hits[line.place, line.number] = LineHit(line.number, place, score)
     return tuple(hits[at] for at in sorted(hits, key=lambda at: (-hits[at].score, at)))
 

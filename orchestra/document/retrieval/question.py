@@ -33,16 +33,13 @@ _ASIDES = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"(?<=[?;])\s+|\n+|(?<=[.!])\s+(?=[A-Z(\d])|\s(?=\(?\d{1,2}[.)]\s)")
-_FURTHER = re.compile(
-    r",?\s+and\s+(?=(?:also\s+)?(?:what|who|whom|whose|which|where|when|why|how|list|explain|describe|summari[sz]e|compare|find"
-    r"|identify|calculate|compute|name)\b)",
-    re.IGNORECASE,
+_ASKS = (
+    r"(?:(?:also|then)\s+)?(?:what|who|whom|whose|which|where|when|why|how|list|explain|describe|summari[sz]e|compare|find"
+    r"|identify|calculate|compute|discuss|assess|analy[sz]e|evaluate|review|name)\b"
 )
-_COMMAND = re.compile(
-    r"(?:\W|\d)*(?:what|who|whom|whose|which|where|when|why|how|list|explain|describe|summari[sz]e|compare|find|identify|discuss|assess"
-    r"|analy[sz]e|evaluate|review|name)\b",
-    re.IGNORECASE,
-)
+_COMMAND = re.compile(rf"(?:\W|\d)*{_ASKS}", re.IGNORECASE)
+_AND = re.compile(rf"[,;]?\s+and\s+(?={_ASKS})", re.IGNORECASE)
+_COMMA = re.compile(rf",\s+(?={_ASKS})", re.IGNORECASE)
 _YEAR = re.compile(r"(?:fy|cy)?'?((?:19|20)\d\d)|(?:fy|cy)'?(\d\d)", re.IGNORECASE)
 _QUARTER = re.compile(r"q([1-4])|([1-4])q", re.IGNORECASE)
 _ABBREVIATION = re.compile(r"\b[A-Z]{1,4}&[A-Z]{1,4}\b|\b[A-Z]{2,6}\b")
@@ -96,7 +93,7 @@ def _parts(text: str) -> list[str]:
     """Questions and commands by themselves; other sentences go with the one before, or the first one after."""
     parts: list[str] = []
     waiting = ""
-    for sentence in (piece for each in _ENDS.split(text) for piece in _FURTHER.split(each)):
+    for sentence in (piece for each in _ENDS.split(text) for piece in _enumerated(each)):
         if not sentence.strip():
             continue
         if "?" in sentence or _COMMAND.match(sentence):
@@ -107,6 +104,14 @@ def _parts(text: str) -> list[str]:
         else:
             waiting = f"{waiting} {sentence}"
     return parts or [waiting]
+
+
+def _enumerated(sentence: str) -> list[str]:
+    """The questions of "what is A, how is B, and who is C?"; a comma alone may begin a relative clause."""
+    pieces = _AND.split(sentence)
+    if len(pieces) == 1 or not _COMMAND.match(sentence):
+        return pieces
+    return [each for piece in pieces for each in _COMMA.split(piece)]
 
 
 def _question(text: str, vocabulary: Vocabulary, names: frozenset[str]) -> Question:
