@@ -246,6 +246,14 @@ def test_a_comparison_has_one_block_for_each_thing(report: DocumentSet) -> None:
     assert blocks == ["Flow Measurement", "Pumps and Drives"]
 
 
+def test_what_differs_between_two_things_is_quoted_though_no_line_says_that_it_differs() -> None:
+    text = "# Layers\n\n## Guarantee\n\nIt may block the work.\n\n## Enhancement\n\nIt never blocks the work.\n"
+
+    reply = replied(DocumentSet.of(text), "What is the difference between a guarantee and an enhancement?")
+
+    assert reply.startswith("**Guarantee**\n\n- It may block the work. [L5]\n\n**Enhancement**\n\n- It never blocks")
+
+
 def test_the_joined_answer_has_a_heading_per_question_and_says_once_that_it_quotes() -> None:
     reply = joined(
         Finding("1", "Who leads?", "Maria leads. [L17]"),

@@ -125,3 +125,28 @@ def test_a_part_that_holds_nothing_says_so_without_asking_for_more(handbook: Doc
 
     assert reply.startswith("Nothing here bears on the task.")
     assert shortfall(reply) is None
+
+
+def test_a_critique_of_the_whole_quotes_what_is_claimed() -> None:
+    claims = "\n\n".join(f"We believe that plan {letter} will probably succeed this year." for letter in "ABCD")
+    documents = DocumentSet.of(f"# Plans\n\nThe plans were written in March by the staff.\n\n{claims}\n")
+
+    reply = sent(SliceBlock(whole(documents)), Task("Critique this document")).text
+
+    assert reply.count("We believe") == 4
+    assert "written in March" not in reply
+
+
+@pytest.mark.parametrize("text", ["| a | b |\n| --- | --- |\n| x | 5 |", "# Only a title", "```\ncode\n```"])
+def test_a_text_without_sentences_does_not_fail_a_task_about_the_whole(text: str) -> None:
+    reply = sent(SliceBlock(whole(DocumentSet.of(text))), Task("Summarize this document")).text
+
+    assert reply.endswith(f"*{NOTICE}*")
+
+
+@pytest.mark.parametrize("task", ["What is this document about?", "Summarize this filing", "What are the main points?"])
+def test_a_task_about_the_whole_is_answered_by_central_sentences(handbook: DocumentSet, task: str) -> None:
+    reply = sent(SliceBlock(whole(handbook)), Task(task)).text
+
+    assert "- The library opens at nine and closes at six. [L5]" in reply
+    assert shortfall(reply) is None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orchestra.document import DocumentSet, Slice
-from orchestra.models.extractive.by_skill import BY_SKILL, absent, most_relevant
+from orchestra.models.extractive.by_skill import BY_SKILL, about_the_whole, absent, most_relevant
 from orchestra.models.extractive.choosing import best
 from orchestra.models.extractive.clear import CLEAR_COVERAGE, clear
 from orchestra.models.extractive.listing import table_by
@@ -21,6 +21,7 @@ from orchestra.models.extractive.skill_words import FACTS, choose_skill
 from orchestra.models.extractive.sources import Library, passages
 from orchestra.models.extractive.statements import Statement
 from orchestra.models.extractive.vocabulary import YEAR, contains, stems
+from orchestra.models.extractive.whole_tasks import is_about_the_whole, whole_skill
 
 LEAST_COVERAGE, BESIDE_COVERAGE, SENTENCES = 0.26, 0.5, 2
 FIGURE_SKILLS = frozenset({"fact-extraction", "analytical-comparison"})
@@ -75,7 +76,8 @@ def _answer(statements: Sequence[Statement], task: str, subjects: Sequence[str],
 
 
 def _answer_one(statements: Sequence[Statement], question: Question, subjects: Sequence[str], earlier: str) -> Answer:
-    skill = choose_skill(question.asked)
+    is_whole = is_about_the_whole([question], subjects)
+    skill = whole_skill(question.asked) if is_whole else choose_skill(question.asked)
     query = make_query(question.asked, [statement.text for statement in statements], skill, subjects)
     ranked = rank(query, statements)
     measures = measures_in(question) if _may_be_figures(query, skill, ranked) else ()
@@ -83,6 +85,8 @@ def _answer_one(statements: Sequence[Statement], question: Question, subjects: S
     if rows:
         beside = _beside(query, rows, ranked)
         return Answer(bullets(query, [*rows, *beside]), _lacking(query, skill, measures, rows, statements, earlier))
+    if is_whole and statements:
+        return Answer(about_the_whole(query, skill, statements))
     if not ranked or max(each.coverage for each in ranked[:5]) < LEAST_COVERAGE:
         return Answer((), "" if earlier else _missing(query, statements))
     is_vague = not ranked[0].answers or ranked[0].coverage < CLEAR_COVERAGE

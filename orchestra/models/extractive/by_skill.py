@@ -18,6 +18,7 @@ from orchestra.models.extractive.statements import Statement
 from orchestra.models.extractive.vocabulary import YEAR, stem, words
 from orchestra.models.extractive.word_lists import STOP_WORDS
 
+FEWEST_FITTING = 3
 FACTS, CAUSES, FEW_CAUSES, CENTRAL, OTHERS = 3, 7, 3, 8, 6
 NEAR_CAUSE, OTHER_YEAR = 0.75, 0.9
 SENTENCES_BEFORE, SENTENCES_AFTER = 2, 8
@@ -142,6 +143,14 @@ def _critique(query: Query, ranked: Sequence[Ranked], statements: Sequence[State
     """Sentences that claim, assume or limit something."""
     claims = [replace(each, score=each.score + (0.2 if _CLAIM.search(each.statement.text) else 0.0)) for each in ranked]
     return bullets(query, best(claims, OTHERS, share=0.5))
+
+
+def about_the_whole(query: Query, skill: str, statements: Sequence[Statement]) -> list[str]:
+    """Central sentences of a text that is asked about as a whole; for a critique among its claims, for gaps its gaps."""
+    pattern = {"critique": _CLAIM, "gap-analysis": _NEGATION}.get(skill)
+    fitting = [each for each in statements if pattern is None or pattern.search(each.text)]
+    chosen = fitting if len(fitting) >= FEWEST_FITTING else statements
+    return _summary(query, [Ranked(each, 1.0, 1.0) for each in chosen], chosen)
 
 
 def most_relevant(query: Query, ranked: Sequence[Ranked], statements: Sequence[Statement]) -> list[str]:

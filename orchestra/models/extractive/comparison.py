@@ -23,7 +23,7 @@ def blocks(query: Query, things: Sequence[str], statements: Sequence[Statement])
         named = set(stems(thing))
         asked = about(query, all_named if points else all_named - named)
         own = [each for each in statements if _is_about(named, each) and not _is_about_other(thing, things, each)]
-        found = rank(asked, own)
+        found = rank(asked, own) or rank(query, own)
         sentences = [each for each in found if not each.statement.is_row]
         wanted = [*_one_for_each_word(asked, sentences), *best(sentences, PER_THING, share=0.5)]
         chosen = list({each.statement.text: each for each in wanted}.values())[:PER_THING]

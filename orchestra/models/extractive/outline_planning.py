@@ -19,7 +19,7 @@ from orchestra.models.extractive.ranking import rank
 from orchestra.models.extractive.skill_words import FACTS, choose_skill
 from orchestra.models.extractive.sources import passages
 from orchestra.models.extractive.statements import Statement
-from orchestra.models.extractive.whole_tasks import is_about_the_whole
+from orchestra.models.extractive.whole_tasks import is_about_the_whole, whole_skill
 
 if TYPE_CHECKING:
     from orchestra.document.view import OutlineView
@@ -42,7 +42,7 @@ def plan_from_outline(
     questions = split(task)
     names = (*view.documents.names, *_titles(view.documents))
     if is_about_the_whole(questions, names):
-        return _reply([Draft(" ".join(task.split()), choose_skill(task, catalogue))], is_whole=True)
+        return _reply([Draft(" ".join(task.split()), whole_skill(task, catalogue))], is_whole=True)
     shares = _shares([choose_skill(question.asked, catalogue) for question in questions])
     drafts: list[Draft] = []
     for question, (skill, budget) in zip(questions, shares, strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orchestra.models.extractive.vocabulary import stems
 
-FACTS = "fact-extraction"
+FACTS, SUMMARY = "fact-extraction", "summarization"
 OWN_SKILL_FIT = 2
 
 # The first skill whose words a question uses. Order matters: "why do they differ" asks for causes.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from orchestra.models.extractive.questions import Question
+from orchestra.models.extractive.skill_words import FACTS, SUMMARY, choose_skill
 from orchestra.models.extractive.vocabulary import stems
 from orchestra.models.extractive.word_lists import ABOUT_THE_WHOLE, ASKING, ASKING_BY_SKILL, NUMBERS_IN_WORDS
 
@@ -34,3 +35,9 @@ def is_about_the_whole(questions: Sequence[Question], names: Iterable[str]) -> b
         and not any(each not in named and each not in _NO_TOPIC and not each.isdigit() for each in stems(question.text))
         for question in questions
     )
+
+
+def whole_skill(task: str, catalogue: Sequence[tuple[str, str]] = ()) -> str:
+    """The skill for a task about the whole: a summary where its words name no other."""
+    skill = choose_skill(task, catalogue)
+    return SUMMARY if skill == FACTS and SUMMARY in ({name for name, _ in catalogue} or {SUMMARY}) else skill

@@ -35,9 +35,10 @@ IRREGULAR = dict(
 
 # They say what is to be done with the answer, not what it is about.
 ASKING = _list("""
-    compare comparison versus summarize summary overview outline evaluate assess classify critique describe discuss main
-    key important kind type sort mean define value definition happen number amount much happened due take place ago
-    high see face say long far two three four both fy usd using based basing
+    compare comparison versus difference differ contrast similarity summarize summary overview outline evaluate
+    assess classify critique describe discuss main key important kind type sort mean define value definition happen
+    number amount much happened due take place ago high see face say long far two three four both fy usd using based
+    basing
     """)
 ASKING_BY_SKILL = {
     "causal-reasoning": _list("explain reason cause drive drove driven driver led lead result effect impact affect"),
