@@ -14,8 +14,11 @@ TOPICS = ("steel", "wages", "tariffs", "patents", "audits", "leases", "pensions"
 BOOK = "\n".join(f"# About {topic}\n\nThe {topic} of the year were as {topic} are.\n" for topic in TOPICS)
 AUDITS, WAGES = at("About audits"), at("About wages")
 LACKS = "INSUFFICIENT: what was said of cocoa"
-LONG = "\n".join(f"# Part {n}\n\n" + f"The words of part {n} go on and on. " * 60 + "\n" for n in range(60))
-LACKS_WORDS = "INSUFFICIENT: other words"
+LONG = "\n".join(
+    f"# Part {n}\n\n" + f"The {'copper' if n % 3 else 'zinc'} of part {n} goes on and on. " * 60 + "\n"
+    for n in range(60)
+)
+LACKS_ZINC = "INSUFFICIENT: other zinc"
 
 
 def run(model, **options):
@@ -48,7 +51,7 @@ def test_a_subtask_that_lacks_something_is_asked_again_over_what_it_has_not_read
 def test_follow_ups_are_bounded(most):
     model = ScriptedModel(
         plan=plan_of({"context_pointers": at("s7")}, {"context_pointers": at("s40")}),
-        subtask=LACKS_WORDS,
+        subtask=LACKS_ZINC,
         synthesis="None.",
     )
 
@@ -59,7 +62,7 @@ def test_follow_ups_are_bounded(most):
 
 
 def test_nothing_is_read_twice_in_two_rounds():
-    model = ScriptedModel(plan=plan_of({"context_pointers": at("s7")}), subtask=LACKS_WORDS)
+    model = ScriptedModel(plan=plan_of({"context_pointers": at("s7")}), subtask=LACKS_ZINC)
 
     orchestrate(LONG, "What?", model=model, strategy="full", max_followups=3)
 
@@ -103,6 +106,19 @@ def test_a_follow_up_that_fails_leaves_the_first_reply(failure):
     assert codes(result) == ["FOLLOWUP_FAILED", "SUBTASK_INSUFFICIENT"]
 
 
+def test_a_defect_in_widening_leaves_the_first_reply(monkeypatch):
+    def broken(*arguments, **options):
+        raise ZeroDivisionError("defect")
+
+    monkeypatch.setattr("orchestra.run.followup.widened", broken)
+    model = ScriptedModel(plan=plan_of({"context_pointers": AUDITS}), subtask=f"Audits are as they are [L19].\n{LACKS}")
+
+    result = run(model)
+
+    assert result.answer.startswith("Audits are as they are [1].")
+    assert [error.code for error in result.errors] == ["UNEXPECTED"]
+
+
 def test_a_dependent_subtask_waits_for_the_follow_up():
     model = ScriptedModel(
         plan=plan_of(
@@ -124,9 +140,7 @@ def test_a_dependent_subtask_waits_for_the_follow_up():
 
 
 def test_the_follow_up_s_text_starts_anew_for_who_listens():
-    model = ScriptedModel(
-        plan=plan_of({"context_pointers": at("s7")}), subtask=[LACKS_WORDS, LACKS_WORDS, "Words [L25]."]
-    )
+    model = ScriptedModel(plan=plan_of({"context_pointers": at("s7")}), subtask=[LACKS_ZINC, LACKS_ZINC, "Zinc [L25]."])
     deltas = []
 
     orchestrate(
@@ -138,7 +152,7 @@ def test_the_follow_up_s_text_starts_anew_for_who_listens():
         on_event=lambda e: deltas.append((e.attempt, e.text)) if isinstance(e, AnswerDelta) else None,
     )
 
-    assert [text for attempt, text in deltas if attempt == 3] == ["Words", "[L25]."]
+    assert [text for attempt, text in deltas if attempt == 3] == ["Zinc", "[L25]."]
     assert sorted({attempt for attempt, _ in deltas}) == [1, 2, 3]
 
 

@@ -22,8 +22,7 @@ from orchestra.planning.prompt_files import prompt
 __all__ = ["FOLLOWUP_TOKENS", "followup_request", "merged", "missing_in", "widened", "with_heads"]
 
 FOLLOWUP_TOKENS = 4_000  # what the further passages of one follow-up may take
-NEIGHBOURS_SHARE = 0.5  # of them, as long as other places have use for the rest
-_RANK_OFFSET = 60  # of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
+NEIGHBOURS_SHARE = 0.35  # of them, as long as other places have use for the rest
 _LEAST_TOKENS = 20  # less room holds no passage
 
 
@@ -37,16 +36,18 @@ def widened(
 ) -> Slice:
     """Lines that a subtask has not read and that may hold what is missing, in document order; empty when none fit.
 
-    First the neighbours of its slice's passages (of the place before and the place after what is unread; those that
-    the words speak for before the others, up to half of the budget), then the best other places for the missing words
-    and the subtask's, then the rest of the neighbours. `read` are lines that it was shown beside its slice. Never more
-    than `budget_tokens`. Deterministic.
+    First the neighbours of its slice's passages (what is unread of the place before and of the place after; those
+    that the words speak for before the others, up to a share of the budget), then the best other places, then the
+    rest of the neighbours. `read` are lines that it was shown beside its slice. The words searched for are the
+    subtask's and the missing ones together: "the figure for 2017" alone finds nothing of use. Never more than
+    `budget_tokens`. Deterministic.
     """
     seen = (*assignment.slice.line_ranges, *read)
-    scores = _scores((missing, assignment.subtask.task), documents, seen)
-    beside = sorted(_neighbours(assignment.slice, documents, seen), key=lambda place: -scores.get(place, 0.0))
+    hits = find(f"{assignment.subtask.task}\n{missing}", documents, exclude=seen).places
+    ranks = {hit.place: rank for rank, hit in enumerate(hits)}
+    beside = sorted(_neighbours(assignment.slice, documents, seen), key=lambda place: ranks.get(place, len(ranks)))
     nearest = _unread(beside, documents, seen)
-    best = _unread(sorted(scores, key=lambda place: -scores[place]), documents, seen)
+    best = _unread(ranks, documents, seen)
     taken = _taken(nearest, documents, (), round(budget_tokens * NEIGHBOURS_SHARE))
     taken = _taken(best, documents, taken, budget_tokens)
     return cut(_taken(nearest, documents, taken, budget_tokens), documents)
@@ -99,15 +100,6 @@ def merged(earlier: str, later: str) -> str:
     before, after = shortfall(earlier), shortfall(later)
     found_before = earlier if before is None else before.found
     return earlier if found_before and after is not None and not after.found else later
-
-
-def _scores(queries: Iterable[str], documents: DocumentSet, seen: Sequence[LineRange]) -> dict[Place, float]:
-    """What speaks for each place not wholly read: its ranks in a search for each of the queries, fused."""
-    scores: dict[Place, float] = {}
-    for query in queries:
-        for rank, hit in enumerate(find(query, documents, exclude=seen).places, start=1):
-            scores[hit.place] = scores.get(hit.place, 0.0) + 1 / (_RANK_OFFSET + rank)
-    return scores
 
 
 def _neighbours(slice_: Slice, documents: DocumentSet, seen: Sequence[LineRange]) -> Iterator[Place]:

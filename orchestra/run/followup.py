@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from orchestra.document import Slice, cut
-from orchestra.errors import OrchestraError
+from orchestra.errors import OrchestraError, UnexpectedFailure
 from orchestra.models.protocol import Finding, ModelRequest
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.costs import request_tokens
@@ -17,6 +18,8 @@ from orchestra.runtime.calls import model_notice
 from orchestra.runtime.events import FollowedUp
 from orchestra.runtime.node import Node
 from orchestra.settings import REPLY_ROOM, SUBTASK_TIMEOUT_S
+
+log = logging.getLogger("orchestra")
 
 
 async def follow_up(
@@ -39,27 +42,48 @@ async def follow_up(
     subtask_id = assignment.subtask.id
     for _ in range(run.settings.max_followups):
         lack = shortfall(_without_notice(run, reply))
-        further = _further(run, assignment, lack, findings) if lack else None
-        if not lack or not further or not further.passages:
-            break
-        run.followups.setdefault(subtask_id, []).append(further)
-        ranges = [str(lines) for lines in further.line_ranges]
-        run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
-        request = _request(run, assignment, further, lack, findings)
+        if lack is None:
+            return reply
         try:
-            later = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
-            keep_reply(run, node, later)
+            later = await _ask_again(run, node, assignment, lack, findings, streams_answer=streams_answer)
         except OrchestraError as error:
-            run.errors.append(error)
-            run.warn("FOLLOWUP_FAILED", f"subtask {subtask_id} keeps its earlier reply: {error.what}", node.id)
+            _keep_earlier(run, node, subtask_id, error)
             break
-        reply = merged(_without_notice(run, reply), _without_notice(run, later.text.strip()))
+        except Exception as defect:
+            log.warning("a follow-up failed", exc_info=True)
+            _keep_earlier(run, node, subtask_id, UnexpectedFailure(f"{type(defect).__name__}: {defect}"))
+            break
+        if later is None:
+            break
+        reply = merged(_without_notice(run, reply), _without_notice(run, later))
     lack = shortfall(_without_notice(run, reply))
-    if lack:
+    if lack is not None:
         run.insufficient[subtask_id] = lack.missing
         missing = lack.missing or "what the task asks for"
         run.warn("SUBTASK_INSUFFICIENT", f"subtask {subtask_id} did not find: {missing}", node.id)
     return reply
+
+
+async def _ask_again(
+    run: Run,
+    node: Node,
+    assignment: Assignment,
+    lack: Shortfall,
+    findings: Sequence[Finding],
+    *,
+    streams_answer: bool,
+) -> str | None:
+    """The reply over further lines; None, and no call, where there are none to show."""
+    further = _further(run, assignment, lack, findings)
+    if not further.passages:
+        return None
+    run.followups.setdefault(assignment.subtask.id, []).append(further)
+    ranges = [str(lines) for lines in further.line_ranges]
+    run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
+    request = _request(run, assignment, further, lack, findings)
+    reply = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
+    keep_reply(run, node, reply)
+    return reply.text.strip()
 
 
 def _further(run: Run, assignment: Assignment, lack: Shortfall, findings: Sequence[Finding]) -> Slice:
@@ -85,6 +109,12 @@ def _request(
         temperature=run.settings.temperature,
         findings=findings,
     )
+
+
+def _keep_earlier(run: Run, node: Node, subtask_id: str, error: OrchestraError) -> None:
+    """Say that a follow-up failed; it does not cost the reply before it."""
+    run.errors.append(error)
+    run.warn("FOLLOWUP_FAILED", f"subtask {subtask_id} keeps its earlier reply: {error.what}", node.id)
 
 
 def _without_notice(run: Run, reply: str) -> str:
