@@ -15,6 +15,7 @@ from orchestra.cli.terminal import clean, one_line, say
 from orchestra.runtime.events import (
     AnswerDelta,
     Event,
+    FollowedUp,
     Listener,
     NodeUpdated,
     RetryScheduled,
@@ -60,6 +61,9 @@ def notice(event: Event) -> str:
     if isinstance(event, RetryScheduled):
         reason = f"{event.error.get('code', '')}: {event.error.get('message', '')}"
         return f"retry: {_short(event.node_id)} in {event.delay_s:.1f} s ({reason})"
+    if isinstance(event, FollowedUp):
+        missing = f": {event.missing}" if event.missing else ""
+        return f"follow-up: {_short(event.node_id)}, {event.tokens:,} tokens more{missing}"
     if isinstance(event, Warned):
         return f"warning: {event.code}: {event.message}"
     return ""

@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from orchestra.cli.progress import LiveRows, named_models, plain, progress
-from orchestra.runtime.events import AnswerDelta, NodeUpdated, PlanReady, RetryScheduled, RouteStarted, Warned
+from orchestra.runtime.events import (
+    AnswerDelta,
+    FollowedUp,
+    NodeUpdated,
+    PlanReady,
+    RetryScheduled,
+    RouteStarted,
+    Warned,
+)
 
 DONE = NodeUpdated(
     node_id="run/subtask-1",
@@ -41,6 +49,10 @@ RETRY = RetryScheduled(
         (NodeUpdated(node_id="run", depth=0, status="completed"), ""),
         (PlanReady(plan={}), ""),
         (RETRY, "retry: plan in 2.5 s (TIMEOUT: no reply in 60 s)\n"),
+        (
+            FollowedUp(node_id="run/subtask-1", missing="the costs of 2024", ranges=["L9"], tokens=3_210),
+            "follow-up: subtask-1, 3,210 tokens more: the costs of 2024\n",
+        ),
         (
             Warned(code="PLAN_MENDED", message="an \x1b[31mid\x1b[0m was missing"),
             "warning: PLAN_MENDED: an id was missing\n",
