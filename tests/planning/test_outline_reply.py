@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import DocumentSet
@@ -99,6 +99,7 @@ def test_an_answer_counts_as_a_plan_without_places():
     assert reply.plan.subtasks[0].answer == "x [L3]"
 
 
+@settings(deadline=None)
 @given(reply=st.text() | json_values.map(json.dumps) | json_values, may_look=st.booleans())
 def test_reading_gives_just_one_decision_or_plan_invalid(reply, may_look):
     try:

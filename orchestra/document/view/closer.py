@@ -41,10 +41,16 @@ def closer(tree: Tree, task: str, look: Sequence[str], budget_tokens: int) -> li
     return [Row("Closer:"), *rows, Row("Outline:")] if rows else []
 
 
+def looked_at(tree: Tree, reference: str) -> tuple[LineRange, ...]:
+    """The lines that a look at one place shows, whole or in part; () for what is not there."""
+    found = resolve_section(reference, tree.documents)
+    return found.ranges[:1] if found.rung in _SURE_RUNGS else ()
+
+
 def _of_one(tree: Tree, task: str, reference: str, budget_tokens: int) -> list[Row]:
     name = clipped(one_line(reference[:200]), 40)
     found = resolve_section(reference, tree.documents)
-    if found.rung not in _SURE_RUNGS or not found.ranges:
+    if not looked_at(tree, reference):
         return [Row(f"{name}: there is no such id")]
     lines = found.ranges[0]
     whole = [Row(f"{name}, whole:"), *_text_of(tree.documents, lines, budget_tokens)]

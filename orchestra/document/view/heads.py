@@ -30,7 +30,7 @@ _FIGURE = re.compile(r"[$€£(]?-?\d[\d,.]*\)?%?")
 _YEAR = re.compile(r"(?:FY)?(?:19|20)\d\d[,.]?")
 _DAY = re.compile(r"[0-3]?\d,?")
 _RULER = re.compile(r"[|\s:=+-]*")  # between the head and the rows of a pipe table
-_SHORT_LABEL = re.compile(r"[^\d$€£|]{0,24}[\d$€£(]")
+_SHORT_LABEL = re.compile(r"[^\d$€£|]{0,16}[\d$€£(]")
 
 
 def heads_of(document: Document, number: int, first: int) -> tuple[int, ...]:

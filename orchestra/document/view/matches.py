@@ -16,6 +16,8 @@ from orchestra.document.view.wording import CUT, one_line
 LONGEST_LINE = 300  # characters; a longer line is cut around the match
 MOST_LINES = 28
 _MOST_OF_PLACE = 4  # lines of one place, before every place has had its turn
+_LEAST_SHARE = 0.3  # of the best line's score, for a line after the first few
+_FEW_LINES = 6
 _MOST_SENTENCES = 6  # of the best lines that come with the rest of their sentence
 _BROKEN_LENGTHS = (50, 240)  # characters of a line of running text that was broken
 _SENTENCE_ENDS = frozenset(".!?:;|")
@@ -48,8 +50,10 @@ def best_lines(
         document = documents.find(place.key)
         if hit.line in chosen.get(place, {}) or any(_holds(lines, place.key, hit.line) for lines in skip):
             continue
-        if is_head(document, hit.line):
-            continue  # it comes with the rows of its table
+        if hit.score < _LEAST_SHARE * hits[0].score and count >= _FEW_LINES:
+            continue
+        if is_head(document, hit.line) or _is_heading(document, hit.line):
+            continue  # the one comes with the rows of its table, the other stands in the outline
         heads = heads_of(document, hit.line, place.first_line)
         is_cut = not heads and count < _MOST_SENTENCES
         wanted = [hit.line, *heads, *(_rest_of_sentence(document, hit.line, place) if is_cut else ())]
@@ -106,6 +110,11 @@ def _densest(text: str, terms: Sequence[str], width: int) -> int:
             best = (kinds, seen[0][0])
     start = max(best[1] - 40, 0)
     return text.rfind(" ", 0, start) + 1 if start else 0
+
+
+def _is_heading(document: Document, number: int) -> bool:
+    section = document.outline.at(number)
+    return section.kind == "heading" and section.first_line == number and section.last_line > number
 
 
 def _rest_of_sentence(document: Document, number: int, place: Place) -> list[int]:

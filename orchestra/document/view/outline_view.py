@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from orchestra.document.document import DocumentSet
 from orchestra.document.ranges import LineRange
 from orchestra.document.retrieval import Hits, find
 from orchestra.document.tokens import count_tokens
-from orchestra.document.view.closer import closer
+from orchestra.document.view.closer import closer, looked_at
 from orchestra.document.view.listing import listing
 from orchestra.document.view.matches import Row, best_lines
 from orchestra.document.view.order import by_importance
@@ -24,6 +23,8 @@ _SHARE_OF_TEXT = 6  # at most one token of so many of the text
 _FEWEST_TOKENS = 700  # a view may have them, whatever the length of the text
 _RICH = 12  # places whose titles stand longer
 _BEST_IDS = 15
+_FEWEST_IDS = 5
+_LEAST_SHARE = 0.1  # of the best place's score, for a place after the first few
 _TOKENS_AN_ID = 40  # of the budget
 
 
@@ -45,15 +46,17 @@ def outline_view(
 
     First the documents' pages or sections, those with nothing to tell collapsed; then the lines that match the task
     best, under the id of their place; then the best ids. `look` names sections or pages that the planner asked to see
-    closer: they stand first, whole or as far as three quarters of the budget go, or are said to be unknown.
+    closer: they stand first, whole or as far as three quarters of the budget go, or are said to be unknown; the outline
+    after them is the shorter for it.
     Of a text of less than six times the budget, less is shown: a sixth.
     """
     hits = find(task, documents)
     tree = Tree(documents)
     budget_tokens = min(budget_tokens, _enough(documents))
     first = closer(tree, task, look, int(LOOK_SHARE * budget_tokens)) if look else []
-    left = budget_tokens - _tokens(first)
-    rows = _cut_to([*first, *_overview(tree, hits, task, left, _shown(first))], budget_tokens)
+    left = min(budget_tokens - _tokens(first), budget_tokens // 3 if first else budget_tokens)
+    seen = [lines for reference in look for lines in looked_at(tree, reference)]
+    rows = _cut_to([*first, *_overview(tree, hits, task, left, seen)], budget_tokens)
     text = _text(rows)
     return OutlineView(documents, hits, text, count_tokens(text), _shown(rows))
 
@@ -96,8 +99,13 @@ def _page_size(tree: Tree) -> str:
 
 
 def _ids(tree: Tree, hits: Hits, most: int) -> list[Row]:
-    ids = [tree.documents.qualify(hit.place.key, hit.place.id) for hit in islice(hits.places, most)]
-    return [Row(f"Best: {' '.join(ids)}")] if ids else []
+    """The ids of the best places, those left out that hardly speak for the task."""
+    good = [
+        tree.documents.qualify(hit.place.key, hit.place.id)
+        for at, hit in enumerate(hits.places[:most])
+        if at < _FEWEST_IDS or hit.score >= _LEAST_SHARE * hits.places[0].score
+    ]
+    return [Row(f"Best: {' '.join(good)}")] if good else []
 
 
 def _cut_to(rows: list[Row], budget_tokens: int) -> list[Row]:
