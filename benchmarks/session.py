@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from benchmarks.dry_run import bill_table, bills
 from benchmarks.models import PRICED_AS, Prices, StandIn, is_builtin, model_of
 from benchmarks.plot import plot, points
 from benchmarks.progress import progress
+from benchmarks.question import Question
 from benchmarks.results import Outcome, ResultFolder, RunSettings
 from benchmarks.runner import Bench, Case, case_of, hash_of, run, sampled
 from benchmarks.store import ReplyStore, facts_of
@@ -22,10 +24,10 @@ from benchmarks.summary import as_json, summarise
 from benchmarks.table import markdown
 from orchestra.cli.terminal import print_answer, say
 from orchestra.errors import InputInvalid
-from orchestra.models import default_spec
 from orchestra.models.protocol import Cancellation, Model
 
 INTERRUPTED = 130
+LIBRARIES = ("bm25s", "matplotlib", "numpy", "Stemmer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def run_session(options: Options) -> int:
     ways = entries([name.strip() for name in options.strategies.split(",") if name.strip()], options.budget)
     if options.out_folder is None and not options.is_dry:
         raise InputInvalid("there is no --out", cause="results must go somewhere", suggestion="Add --out DIR.")
+    _check_installed(*LIBRARIES)
     dataset = load(options.dataset, options.data_folder)
     cases = _cases(sampled(dataset, options.sample, options.seed))
     priced_as = options.price_as or (PRICED_AS if is_builtin(options.model) else options.model)
@@ -116,7 +119,16 @@ def _run(
     return 0
 
 
-def _cases(questions: Any) -> list[Case]:
+def _check_installed(*libraries: str) -> None:
+    """Before anything is sent, rather than question by question."""
+    missing = [name for name in libraries if find_spec(name) is None]
+    if missing:
+        raise InputInvalid(
+            f"{' and '.join(missing)} cannot be imported", suggestion="pip install 'orchestra[benchmarks]'"
+        )
+
+
+def _cases(questions: Sequence[Question]) -> list[Case]:
     documents = Documents(default_cache())
     cases: list[Case] = []
     with progress("read", len(questions)) as advance:
@@ -133,7 +145,7 @@ def _bench(options: Options, model: Model, priced_as: str, store: ReplyStore | N
 
 
 def _dry_run(options: Options, cases: list[Case], ways: tuple[Entry, ...], priced_as: str) -> int:
-    model = StandIn(options.model or default_spec(os.environ))
+    model = StandIn(options.model)
     bench = Bench(model, Prices(facts_of(model), priced_as), Cancellation(), options.subtasks)
     outcomes: list[Outcome] = []
     with progress("estimated", len(cases) * len(ways)) as advance:

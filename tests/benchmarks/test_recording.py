@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from models_for_tests import ScriptedModel
 
 from benchmarks.cache_rule import Mark, marks_of, with_cache
-from benchmarks.recording import RecordingModel
+from benchmarks.recording import RecordingModel, shown_lines
+from benchmarks.strategies import STRATEGIES, Attempt
 from orchestra.document import Document, LineRange, count_tokens, cut
 from orchestra.document.view import OutlineView, outline_view
 from orchestra.errors import ModelOverloaded
 from orchestra.models import resolve_model
 from orchestra.models.protocol import (
+    Cancellation,
     DocumentBlock,
     Instructions,
+    Model,
     ModelReply,
     ModelRequest,
     OutlineBlock,
@@ -47,6 +52,39 @@ def test_a_document_block_shows_every_line() -> None:
     model.complete(request(DocumentBlock(DOCUMENT.alone)))
 
     assert model.calls[0].lines == (LineRange("", 1, DOCUMENT.line_count),)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "bm25", "mapreduce", "full", "outline"])
+def test_lines_that_count_as_shown_stand_in_the_prompt(strategy: str) -> None:
+    pytest.importorskip("bm25s")
+    report = Document.from_path(Path(__file__).parents[2] / "examples" / "annual-report.md")
+    seen = Keeping(resolve_model("builtin:extractive"))
+
+    STRATEGIES[strategy](Attempt("How high were the audit fees in 2025?", report, seen, Cancellation()))
+
+    missing = [
+        line
+        for request, prompt in ((each, each.prompt) for each in seen.requests)
+        for lines in shown_lines(request)
+        for line in range(lines.first, lines.last + 1)
+        if report.line(line).strip() not in prompt
+    ]
+    assert any(shown_lines(request) for request in seen.requests)
+    assert missing == []
+
+
+class Keeping:
+    """Keeps the requests that it passes on."""
+
+    name = "builtin:extractive"
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.requests: list[ModelRequest] = []
+
+    def complete(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        return self._model.complete(request)
 
 
 def test_an_outline_block_shows_the_lines_that_its_view_says() -> None:

@@ -449,6 +449,19 @@ def test_what_cannot_be_begun_is_said_in_two_lines(
     assert "Traceback" not in done.stderr
 
 
+def test_a_library_that_is_missing_is_named_before_anything_is_sent(
+    questions: Path, monkeypatch: pytest.MonkeyPatch, server: ScriptedServer
+) -> None:
+    monkeypatch.setattr("benchmarks.session.find_spec", lambda name: None if name == "bm25s" else name)
+
+    done = invoke("run", "--dataset", questions, "--strategies", "direct", "--model", "openai:m", "--out", "x")
+
+    assert done.exit_code == 2
+    assert "bm25s cannot be imported" in done.stderr
+    assert "pip install 'orchestra[benchmarks]'" in done.stderr
+    assert server.requests == []
+
+
 def test_a_line_of_the_results_that_is_not_ours_is_named(questions: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     invoke("run", "--dataset", questions, "--strategies", "direct", "--out", out)
