@@ -6,6 +6,7 @@ import pytest
 from models_for_tests import ScriptedModel, at, codes, plan_of
 
 from orchestra import orchestrate
+from orchestra.document import count_tokens
 from orchestra.errors import InputInvalid, ModelAuth
 from orchestra.models.protocol import ModelReply, Usage
 from orchestra.runtime.events import AnswerDelta, FollowedUp
@@ -137,6 +138,38 @@ def test_a_dependent_subtask_waits_for_the_follow_up():
     assert "cocoa at last [L35]" in model.sent("subtask")[-1].prompt
     assert LACKS not in model.sent("subtask")[-1].prompt
     assert result.status == "completed"
+
+
+def test_of_subtasks_in_one_call_only_the_one_that_lacks_something_is_asked_again_alone():
+    both = {"skill": "fact_extraction", "context_pointers": AUDITS}
+    model = ScriptedModel(
+        plan=plan_of({"task": "What of audits?", **both}, {"task": "What of cocoa?", **both}),
+        subtask=[f"<<1>>\nAudits are as they are [L19].\n\n<<2>>\n{LACKS}", "Cocoa is as cocoa is [L35]."],
+        synthesis="done",
+    )
+
+    result = run(model)
+
+    first, second = model.sent("subtask")
+    assert "Task 2: What of cocoa?" in first.prompt
+    assert "Task: What of cocoa?" in second.prompt
+    assert "What of audits?" not in second.prompt
+    assert [subtask.followups for subtask in result.subtasks] == [0, 1]
+    assert [subtask.reply for subtask in result.subtasks] == [
+        "Audits are as they are [L19].",
+        "Cocoa is as cocoa is [L35].",
+    ]
+
+
+def test_a_follow_up_keeps_within_the_window():
+    model = ScriptedModel(plan=plan_of({"context_pointers": at("s7")}), subtask=LACKS_ZINC)
+    model.context_window = 4_500
+
+    orchestrate(LONG * 4, "What?", model=model, plan=plan_of({"context_pointers": at("s7")}))
+
+    _, second = model.sent("subtask")
+    assert len(lines_of(second)) > 0
+    assert count_tokens(second.prompt) + second.max_tokens <= 4_500
 
 
 def test_the_follow_up_s_text_starts_anew_for_who_listens():
