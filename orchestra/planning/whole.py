@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
 
-from orchestra.document import Document, DocumentSet, LineRange, count_tokens, cut
+from orchestra.document import Document, DocumentSet, LineRange, count_tokens, cut, resolve_section
 from orchestra.document.retrieval import places_of
 from orchestra.models.protocol import Finding, Findings, Instructions, ModelRequest, Task, Usage
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS
@@ -56,17 +56,32 @@ def map_reduce_plan(
     parts = pieces(documents, min(piece_tokens, context_tokens))
     count = len(parts)
     subtasks = [
-        Subtask(id=str(number), task=part_words(task, number, count), skill=skill, context_pointers=pointers_to(part))
+        Subtask(
+            id=str(number),
+            task=part_words(task, number, count),
+            skill=skill,
+            context_pointers=pointers_to(part, documents),
+        )
         for number, part in enumerate(parts, start=1)
     ]
     return Plan(subtasks=subtasks, reasoning=f"the task is about the whole: it is read in {count} parts")
 
 
-def pointers_to(ranges: Sequence[LineRange]) -> ContextPointers:
+def pointers_to(ranges: Sequence[LineRange], documents: DocumentSet) -> ContextPointers:
     """Exactly these lines: bare ranges in a lone document, ranges under the document's key among several."""
-    if all(not lines.key for lines in ranges):
+    if len(documents) == 1:
         return ContextPointers(line_ranges=[[lines.first, lines.last] for lines in ranges])
-    return ContextPointers(sections=[f"{lines.key}:L{lines.first}-L{lines.last}" for lines in ranges])
+    return ContextPointers(sections=[_reference(lines, documents) for lines in ranges])
+
+
+def _reference(lines: LineRange, documents: DocumentSet) -> str:
+    """A reference to lines in a wording that is no heading's: "L1-L2" is a vertebra's too, "lines 1-2" a form's."""
+    first, last = lines.first, lines.last
+    wordings = [
+        f"{lines.key}:{words}" for words in (f"L{first}-L{last}", f"lines {first}-{last}", f"L{first} to L{last}")
+    ]
+    exact = (each for each in wordings if resolve_section(each, documents).ranges == (lines,))
+    return next(exact, wordings[0])
 
 
 def part_words(task: str, number: int, count: int) -> str:

@@ -133,7 +133,9 @@ def _bare_tokens(run: Run, skill: str) -> int:
 def _everything(run: Run, skill: str) -> Plan:
     """One subtask with the skill and every line."""
     lines = [LineRange(key, 1, document.line_count) for key, _, document in run.documents.items()]
-    return Plan(subtasks=[Subtask(id="1", task=run.task, skill=skill, context_pointers=pointers_to(lines))])
+    return Plan(
+        subtasks=[Subtask(id="1", task=run.task, skill=skill, context_pointers=pointers_to(lines, run.documents))]
+    )
 
 
 def _synthesis_window(run: Run) -> int:

@@ -51,6 +51,14 @@ def test_the_parts_hold_every_line_once_in_order_and_resolve_to_exactly_their_li
     assert shown == every_line(documents)
 
 
+def test_a_heading_that_reads_like_the_lines_of_a_part_is_not_taken_for_them():
+    documents = DocumentSet.of(["# One\n", "# Spine\n\nWords.\n\n# L1-L7\n\nThe lumbar discs.\n"])
+
+    (assignment,) = assemble(map_reduce_plan(documents, "Sum up.", "critique"), documents)
+
+    assert [str(lines) for lines in assignment.slice.line_ranges] == ["d1:L1", "d2:L1-L4", "d2:L5-L7"]
+
+
 @settings(max_examples=60, deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3), limit=st.integers(30, 400))
 def test_a_part_keeps_its_limit_unless_it_is_one_line(texts, limit):
