@@ -107,6 +107,12 @@ def test_several_subtasks_share_what_is_more_than_the_budget_of_one(paged: Docum
     assert sum(tokens) < 2 * ONE_SUBTASK_TOKENS
 
 
+def test_each_question_has_places_of_its_own(paged: DocumentSet) -> None:
+    heating, glazing = planned(paged, "Why was the heating described? Why was the glazing described?")
+
+    assert (heating["sections"][0], glazing["sections"][0]) == ("p3", "p8")
+
+
 def test_sections_are_pointed_at_by_their_ids(handbook: DocumentSet) -> None:
     (subtask,) = planned(handbook, "Why does the library close at six?")
 

@@ -177,8 +177,11 @@ def test_a_year_that_no_head_has_is_named(filed: DocumentSet) -> None:
     assert "INSUFFICIENT: no row of figures of 2014, 2015, 2016." in reply
 
 
-def test_a_table_goes_on_below_a_section_that_begins_within_it(filed: DocumentSet) -> None:
-    reply = replied(filed, "What were total current liabilities in 2020?", LineRange("", 1, 13), LineRange("", 14, 16))
+def test_a_table_goes_on_from_one_passage_into_the_next(filed: DocumentSet) -> None:
+    parts = [SliceBlock(cut([LineRange("", first, last)], filed)) for first, last in ((1, 13), (14, 16))]
+    task = Task("What were total current liabilities in 2020?")
+
+    reply = ExtractiveModel().complete(ModelRequest((*parts, task), purpose="subtask")).text
 
     assert "Total current liabilities, 2020: 433" in reply
 
@@ -191,7 +194,9 @@ def test_a_definition_says_which_rows_are_needed() -> None:
 
 
 def test_where_to_look_asks_for_no_rows() -> None:
-    (question,) = split("What are total assets? Base your judgment on the cash flow statement.")
+    (question,) = split(
+        "What are total assets? Assume the perspective of an investment analyst. Base your answer on the cash flow statement."
+    )
 
     named = {row for measure in measures_in(question) for row in measure.rows}
     assert named == {"total assets"}
