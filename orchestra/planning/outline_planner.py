@@ -7,7 +7,16 @@ from typing import Any
 
 from orchestra.document import DocumentSet, count_tokens
 from orchestra.document.view import outline_view
-from orchestra.models.protocol import Block, Catalogue, Instructions, ModelReply, ModelRequest, OutlineBlock, Task
+from orchestra.models.protocol import (
+    Block,
+    Catalogue,
+    Instructions,
+    ModelReply,
+    ModelRequest,
+    OutlineBlock,
+    Task,
+    fence,
+)
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.outline_reply import OutlineReply, parse_outline
 from orchestra.planning.prompt_files import prompt
@@ -20,6 +29,8 @@ FEWEST_VIEW_TOKENS = 600
 """The view gets as much even where task and catalogue leave less: with less it names nothing to point at."""
 
 OUTLINE_MAX_TOKENS = 2_048
+
+_JOINTS = 4  # tokens that may be more where the view meets its fence
 
 OUTLINE_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -66,7 +77,7 @@ def outline_request(
     """
     blocks: tuple[Block, ...] = (Instructions(prompt("outline_planner")), Catalogue(library.catalogue))
     last: tuple[Block, ...] = (Instructions(prompt("outline_look")), Task(task)) if look else (Task(task),)
-    room = outline_tokens - _tokens(ModelRequest((*blocks, *last)))
+    room = outline_tokens - _tokens(ModelRequest((*blocks, Instructions(fence("outline", "")), *last))) - _JOINTS
     budget = max(room, FEWEST_VIEW_TOKENS)
     while True:
         block = OutlineBlock(outline_view(documents, task, budget, look=look))
@@ -79,7 +90,7 @@ def outline_request(
             temperature=temperature,
         )
         excess = _tokens(request) - max(outline_tokens, outline_tokens - room + FEWEST_VIEW_TOKENS)
-        if excess <= 0 or budget < FEWEST_VIEW_TOKENS // 2:
+        if excess <= 0 or budget < FEWEST_VIEW_TOKENS // 2:  # a text that closes its fence has a longer one
             return request
         budget -= excess
 

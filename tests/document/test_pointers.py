@@ -217,7 +217,16 @@ def test_lines_are_understood_as_a_reference(reference: str, lines: tuple[int, i
 
 
 @pytest.mark.parametrize(
-    ("reference", "lines"), [("page 2", (3, 4)), ("p. 1-2", (1, 4)), ("pp. 2–99", (3, 5)), ("Pages 3 to 3", (5, 5))]
+    ("reference", "lines"),
+    [
+        ("page 2", (3, 4)),
+        ("p. 1-2", (1, 4)),
+        ("pp. 2–99", (3, 5)),
+        ("Pages 3 to 3", (5, 5)),
+        ("p2", (3, 4)),
+        ("p1-p2", (1, 4)),
+        ("[p2–p3]", (3, 5)),
+    ],
 )
 def test_pages_are_understood_where_a_document_has_them(reference: str, lines: tuple[int, int]) -> None:
     resolution = resolve_section(reference, PAGED)
