@@ -48,6 +48,8 @@ def orchestrate(
     outline_tokens: int = OUTLINE_TOKENS,
     is_document_cached: bool = False,
     max_followups: int = 1,
+    max_tokens_total: int | None = None,
+    max_cost_usd: float | None = None,
     on_unresolved: OnUnresolved | None = None,
     timeout_s: float | None = None,
     max_attempts: int = 3,
@@ -65,8 +67,10 @@ def orchestrate(
     model, to which `is_document_cached` says that the model's provider holds the document in its prompt cache from an
     earlier `direct` run. `on_unresolved` says what a subtask sees when none of its pointers is in the document: the
     best parts for its words ("search", the default of "outline"), everything ("full"), or nothing ("error").
-    `timeout_s` bounds each attempt of a call: 60 s for a
-    subtask, 300 s for planning and synthesis unless given. `on_event` is called on this thread.
+    A subtask whose slice does not hold its answer is asked again, at most `max_followups` times, over what stands
+    beside its slice and what fits best. A call that would pass `max_tokens_total` (input and output) or
+    `max_cost_usd` is not made, and what is finished is returned. `timeout_s` bounds each attempt of a call: 60 s for
+    a subtask, 300 s for planning and synthesis unless given. `on_event` is called on this thread.
 
     Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
     `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
@@ -84,6 +88,8 @@ def orchestrate(
         outline_tokens=outline_tokens,
         is_document_cached=is_document_cached,
         max_followups=max_followups,
+        max_tokens_total=max_tokens_total,
+        max_cost_usd=max_cost_usd,
     )
     if answer_schema is not None:
         json_schema(answer_schema)

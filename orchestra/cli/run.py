@@ -77,6 +77,27 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED}
     help="Longest answer.",
 )
 @click.option(
+    "--max-followups",
+    type=click.IntRange(0, 3),
+    default=1,
+    metavar="N",
+    show_default=True,
+    help="How often a subtask whose slice lacks its answer is asked over more.",
+)
+@click.option(
+    "--max-tokens-total",
+    type=click.IntRange(1),
+    metavar="N",
+    help="No call that would pass this many tokens in all is made.",
+)
+@click.option(
+    "--max-cost",
+    "max_cost_usd",
+    type=click.FloatRange(0),
+    metavar="USD",
+    help="No call that would pass this price in all is made.",
+)
+@click.option(
     "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each try of a call."
 )
 @json_option

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from orchestra.document import DocumentSet, count_tokens, whole
-from orchestra.planning.assemble import Assignment
+from orchestra.planning.assemble import DIRECT, Assignment
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill
-
-DIRECT = "direct"
-
 
 EXACT_TOKENS = 60_000  # up to here a direct prompt is made to be counted, above its tokens are told from the document's
 NUMBERED = 1.07  # tokens of a document with numbered lines, over those without
@@ -21,7 +18,7 @@ def direct_tokens(documents: DocumentSet, task: str) -> int:
     size = documents.size
     if size.is_exact and size.tokens <= EXACT_TOKENS:
         return request_tokens(direct_assignment(direct_plan(task), documents).request())
-    return round(size.tokens * NUMBERED) + count_tokens(prompt("subtask") + prompt("direct") + task)
+    return round(size.tokens * NUMBERED) + count_tokens(prompt(DIRECT) + task)
 
 
 def direct_plan(task: str) -> Plan:
@@ -37,5 +34,5 @@ def is_direct(plan: Plan) -> bool:
 
 def direct_assignment(plan: Plan, documents: DocumentSet) -> Assignment:
     """The only subtask of a direct plan with every line of every document."""
-    skill = Skill(name=DIRECT, description="Answers the whole task.", system_prompt=prompt("direct"), source="builtin")
+    skill = Skill(name=DIRECT, description="Answers the whole task.", system_prompt=prompt(DIRECT), source="builtin")
     return Assignment(plan.subtasks[0], skill, whole(documents), is_slice_kept=True)

@@ -8,6 +8,7 @@ from orchestra.models.prices import price
 from orchestra.models.protocol import OutlineBlock, Usage
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.direct import direct_tokens
+from orchestra.planning.followups import FOLLOWUP_TOKENS
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import full_tokens
 from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices
@@ -17,7 +18,7 @@ from orchestra.runtime.calls import context_window, model_host, model_name
 from orchestra.runtime.events import StrategyChosen
 from orchestra.skills import SkillLibrary
 
-FOLLOWUP_TOKENS = 4_500  # what one follow-up may send, its rules included
+FOLLOWUP_PROMPT_TOKENS = 500  # rules, skill and question of a follow-up
 
 
 def choose_strategy(run: Run) -> Choice:
@@ -57,7 +58,7 @@ def sizes(run: Run) -> Sizes:
         is_document_cached=run.settings.is_document_cached,
         window=context_window(run.worker),
         planner_window=context_window(run.planner),
-        max_followup_tokens=run.settings.max_followups * FOLLOWUP_TOKENS,
+        max_followup_tokens=run.settings.max_followups * (FOLLOWUP_TOKENS + FOLLOWUP_PROMPT_TOKENS),
         has_own_skills=run.library != SkillLibrary.builtin(),
     )
 
