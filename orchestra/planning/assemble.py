@@ -20,6 +20,7 @@ from orchestra.document import (
 )
 from orchestra.errors import OrchestraError, PointersUnresolved
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task, Tasks
+from orchestra.planning.narrowing import fits, narrowed
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.pointing import resolve_pointers
@@ -27,9 +28,11 @@ from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill, SkillLibrary
 
 OnUnresolved: TypeAlias = Literal["full", "search", "error"]
-Fallback: TypeAlias = Literal["", "full", "search"]
+Fallback: TypeAlias = Literal["", "full", "search", "narrowed"]
 
+DIRECT = "direct"  # the skill of a plan without planner: its rules are its prompt
 DEFAULT_CONTEXT_TOKENS = 100_000  # what a slice may hold when the model's window is not known
+LARGEST_CONTEXT_TOKENS = 1_000_000  # what no model's window holds much more than
 SEARCH_TOKENS = 4_000  # what a lexical search may bring in where pointers fail
 
 
@@ -75,11 +78,13 @@ def subtask_request(
     reply_form: str = "",
 ) -> ModelRequest:
     """What a subtask is sent. What subtasks can share stands first: the rules, then the slice."""
+    is_direct = skill.name == DIRECT and skill.source == "builtin"
     hint = f"\nReply form: {skill.output_hint}" if skill.output_hint else ""
-    blocks: list[Block] = [Instructions(prompt("subtask")), *slices]
+    blocks: list[Block] = [Instructions(prompt(DIRECT if is_direct else "subtask")), *slices]
     if findings:
         blocks.append(Findings(tuple(findings)))
-    blocks.append(Instructions(skill.system_prompt + hint))
+    if not is_direct:
+        blocks.append(Instructions(skill.system_prompt + hint))
     if reply_form:
         blocks.append(Instructions(reply_form))
     blocks.append(task)
@@ -93,16 +98,21 @@ def assemble(
     *,
     on_unresolved: OnUnresolved = "full",
     context_tokens: int = DEFAULT_CONTEXT_TOKENS,
+    largest_tokens: int = LARGEST_CONTEXT_TOKENS,
 ) -> tuple[Assignment, ...]:
     """One `Assignment` for each delegated subtask, in plan order. Pure: equal input gives byte-identical requests.
 
     `on_unresolved` says what a subtask sees when none of its pointers resolves: the whole document if that fits
     `context_tokens` (else the best parts), the best parts for its words, or nothing (`PointersUnresolved` in `error`).
+    Where its pointers hold more than `largest_tokens`, it sees the best parts of them.
     """
     documents = DocumentSet.of(context)
     library = SkillLibrary.of(skills)
     checked = parse_plan(plan)[0]
-    return tuple(_assign(subtask, documents, library, on_unresolved, context_tokens) for subtask in checked.delegated)
+    return tuple(
+        _assign(subtask, documents, library, on_unresolved, context_tokens, largest_tokens)
+        for subtask in checked.delegated
+    )
 
 
 def fingerprint(assignments: Iterable[Assignment], *, max_tokens: int = 2048, temperature: float | None = None) -> str:
@@ -114,13 +124,18 @@ def fingerprint(assignments: Iterable[Assignment], *, max_tokens: int = 2048, te
 
 
 def _assign(
-    subtask: Subtask, documents: DocumentSet, library: SkillLibrary, on_unresolved: OnUnresolved, context_tokens: int
+    subtask: Subtask,
+    documents: DocumentSet,
+    library: SkillLibrary,
+    on_unresolved: OnUnresolved,
+    context_tokens: int,
+    largest_tokens: int,
 ) -> Assignment:
     skill, is_known = library.get_or_generic(subtask.skill)
     warnings = () if is_known else (f"there is no skill {subtask.skill!r}: a generic prompt is used",)
     resolutions = resolve_pointers(subtask.context_pointers, documents)
     ranges = [line_range for resolution in resolutions for line_range in resolution.ranges]
-    slice_, fallback, error = _slice(subtask, ranges, documents, on_unresolved, context_tokens)
+    slice_, fallback, error = _slice(subtask, ranges, documents, on_unresolved, context_tokens, largest_tokens)
     return Assignment(subtask, skill, slice_, resolutions, fallback, warnings, error)
 
 
@@ -130,9 +145,12 @@ def _slice(
     documents: DocumentSet,
     on_unresolved: OnUnresolved,
     context_tokens: int,
+    largest_tokens: int,
 ) -> tuple[Slice, Fallback, OrchestraError | None]:
-    if ranges:
+    if ranges and fits(ranges, documents, largest_tokens):
         return cut(ranges, documents), "", None
+    if ranges:
+        return narrowed(subtask.task, ranges, documents, min(SEARCH_TOKENS, largest_tokens)), "narrowed", None
     if on_unresolved == "full" and documents.size.tokens <= context_tokens:
         return whole(documents), "full", None
     if on_unresolved != "error":
