@@ -112,7 +112,8 @@ def _subtask_text(subtask: Subtask, assignment: Assignment | None) -> str:
     lines += [f"   warning: {warning}" for warning in assignment.warnings]
     if assignment.error is not None:
         return "\n".join((*lines, f"   {assignment.error.code}: {assignment.error.what}"))
-    how = f" (nothing resolved: {assignment.fallback})" if assignment.fallback else ""
+    why = "too long for the model" if assignment.fallback == "narrowed" else "nothing resolved"
+    how = f" ({why}: {assignment.fallback})" if assignment.fallback else ""
     return "\n".join(
         (*lines, f"   slice: {_spans(assignment.slice.line_ranges)}, {assignment.slice.tokens:,} tokens{how}")
     )

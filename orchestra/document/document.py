@@ -145,6 +145,11 @@ class Document:
         """Lines first..last joined by LF, clipped to the document; no final line end."""
         return self._lines.span(first, last)
 
+    def characters(self, first: int, last: int) -> int:
+        """How many characters lines first..last have, line ends included, without a copy of them; clipped."""
+        first, last = max(first, 1), min(last, self.line_count)
+        return self._lines.start(last + 1) - self._lines.start(first) if first <= last else 0
+
     def line_at(self, offset: int) -> int:
         """The line that holds the character at an offset of the text."""
         return self._lines.number_at(offset)

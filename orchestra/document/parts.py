@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import merge
 
 from orchestra.document.lines import Lines
 from orchestra.document.stretches import blocks_around
@@ -71,12 +72,12 @@ def _characters(lines: Lines, first: int, last: int) -> int:
 
 
 class _Spans:
-    """Ranges of lines that a cut should spare, those that overlap joined."""
+    """Ranges of lines that a cut should spare, given in order of their first lines; those that overlap are joined."""
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
         self._firsts = array("I")
         self._lasts = array("I")
-        for first, last in sorted(spans):
+        for first, last in spans:
             if self._lasts and first <= self._lasts[-1]:
                 self._lasts[-1] = max(self._lasts[-1], last)
             else:
@@ -94,20 +95,27 @@ class _Spans:
 
 
 def _whole(lines: Lines, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Lines of fences, HTML blocks and HTML tables, which stay whole."""
+    """Lines of fences, HTML blocks and HTML tables, which stay whole, in order."""
     start, end = lines.start(first), lines.start(last + 1)
     if not _HIDING.search(lines.text, start, end):
-        return
+        return iter(())
     text = lines.text[start:end]
-    for line, block, fence_end in blocks_around(text, _HIDING, {}):
+    tables = (
+        (lines.number_at(start + table.start()), min(lines.number_at(start + table.end()), last))
+        for table in _HTML_TABLE.finditer(text)
+    )
+    return merge(_hidden(text, first), tables)
+
+
+def _hidden(text: str, first: int) -> Iterator[tuple[int, int]]:
+    """Lines of fences and HTML blocks of a text whose first line has the number `first`."""
+    for line, block, fence_lines in blocks_around(text, _HIDING, {}):
         before = first + line - 1
-        if fence_end:
-            yield before + block.line, lines.number_at(start + fence_end - 1)
+        if fence_lines:
+            yield before + block.line, before + block.line + fence_lines - 1
         for token in block.tokens:
             if token.type in ("fence", "html_block") and token.map:
                 yield before + token.map[0], before + token.map[1] - 1
-    for table in _HTML_TABLE.finditer(text):
-        yield lines.number_at(start + table.start()), min(lines.number_at(start + table.end()), last)
 
 
 def _blocks(lines: Lines, first: int, last: int, spans: _Spans) -> Iterator[_Block]:

@@ -33,8 +33,8 @@ def blocks_around(
 ) -> Iterator[tuple[int, Block, int]]:
     """The top-level blocks of the stretches of `text[start:]` that hold a match of `suspect`, in order.
 
-    Each with the line of `text`, from 1, that the lines of its tokens count from, and with the offset after it where
-    it is a fence that outlasts its stretch, else 0. An HTML block may come twice, the second time longer.
+    Each with the line of `text`, from 1, that the lines of its tokens count from, and with the number of its lines
+    where it is a fence that outlasts its stretch, else 0. An HTML block may come twice, the second time longer.
     """
     position, reach = start, 0
     line, counted = 1, 0
@@ -44,14 +44,15 @@ def blocks_around(
         line, counted = line + text.count("\n", counted, first), first
         for block in blocks(text[first:end], environment):
             opening = block.tokens[0]
-            followed = 0
+            fence_lines = 0
             if block.reaches_end and end < len(text):
                 if opening.type == "fence":
-                    position = followed = _after_fence(text, first + block.offset, opening.markup)
+                    position = _after_fence(text, first + block.offset, opening.markup)
+                    fence_lines = text.count("\n", first + block.offset, position - 1) + 1
                 elif opening.type == "html_block" and end - first < LONGEST_STRETCH:
                     # read again, with twice as much: geometric growth stays linear
                     position, reach = first + block.offset, end + (end - first)
-            yield line, block, followed
+            yield line, block, fence_lines
 
 
 def _last_joint(text: str, position: int, suspect: re.Match[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment
+from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, LARGEST_CONTEXT_TOKENS, Assignment
 from orchestra.planning.assemble import assemble as assembled
 from orchestra.planning.direct import direct_assignment, is_direct
 from orchestra.planning.plan import Plan
@@ -26,6 +26,7 @@ def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
         run.library,
         on_unresolved=run.on_unresolved,
         context_tokens=int(window * REPLY_ROOM) if window else DEFAULT_CONTEXT_TOKENS,
+        largest_tokens=int(window * REPLY_ROOM) if window else LARGEST_CONTEXT_TOKENS,
     )
     for assignment in assignments:
         _report_slice(run, assignment)
@@ -47,7 +48,9 @@ def _report_slice(run: Run, assignment: Assignment) -> None:
             run.warn("POINTER_NOTE", f"{resolution.pointer}: {note}", node_id)
     for warning in assignment.warnings:
         run.warn("SKILL_UNKNOWN", warning, node_id)
-    if assignment.fallback:
+    if assignment.fallback == "narrowed":
+        run.warn("SLICE_NARROWED", "its pointers hold more than the model's window: the best parts are sent", node_id)
+    elif assignment.fallback:
         run.warn("POINTERS_UNRESOLVED", f"no pointer resolved: {_SHOWN[assignment.fallback]}", node_id)
     run.stream.emit(
         SliceReady,

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, Part, count_tokens
-from orchestra.document.parts import PART_TOKENS
+from orchestra.document.lines import Lines
+from orchestra.document.parts import PART_TOKENS, WHOLE_TOKENS, divide
+from orchestra.document.tokens import EXACT_CHARACTERS
 
 PARAGRAPH = "word " * 300 + "\n\n"
 
@@ -121,3 +125,67 @@ def test_units_are_own_texts_or_their_parts() -> None:
 
     assert [unit.id for unit in document.units] == ["s0", "s1.1", "s1.2", "s1.3", "s2"]
     assert [unit.section for unit in document.units] == ["s0", "s1", "s1", "s1", "s2"]
+
+
+LOG_LINE = "12:59:07 worker-3 took 8417 ms for request 77\n"
+endless_lines = st.sampled_from(
+    [
+        LOG_LINE,
+        "| 1 | 2 | three |\n",
+        '  "key": 7,\n',
+        "1,204,x y z,9\n",
+        "<row><a>1</a></row>\n",
+        "Title Case\n",
+        "結果は次のとおり\n",
+        "x\n",
+    ]
+)
+
+
+@settings(max_examples=12)
+@given(st.lists(endless_lines, min_size=1, max_size=4), st.sampled_from(["", "<table>\n", "```\n", "# A\n\n"]))
+def test_what_is_too_long_to_be_shown_whole_parts_at_any_line(lines: list[str], front: str) -> None:
+    body = "".join(lines)
+    repeated = body * (6 * WHOLE_TOKENS // len(body) + 1)
+    text = front + repeated * (1 + 2 * WHOLE_TOKENS // count_tokens(repeated))
+
+    parts = divide(Lines(text), 1, text.count("\n"))
+
+    assert len(parts) > 10
+    assert all(tokens <= PART_TOKENS for _, _, tokens in parts)
+
+
+def test_parts_of_a_huge_text_are_those_of_its_blocks_and_about_as_long() -> None:
+    paragraphs = ("A sentence of plain prose, and then another one. " * 30 + "\n\n") * 12
+    lines = Lines(paragraphs * (EXACT_CHARACTERS // len(paragraphs) + 1))
+
+    parts = divide(lines, 1, lines.count)
+    counted = [count_tokens(lines.span(first, last)) for first, last, _ in parts]
+
+    assert all(count <= PART_TOKENS for count in counted)
+    assert [tokens for _, _, tokens in parts] == pytest.approx(counted, abs=12)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        LOG_LINE * 200,
+        "Title Case\n" * 200,
+        "name 12\n" * 200,
+        "a sentence of prose.\n\n" * 90,
+        "```\nx = 1\n\ny\n```\n" * 90,
+    ],
+    ids=["log", "titles", "contents", "prose", "fences"],
+)
+def test_a_text_without_headings_takes_little_memory(lines: str) -> None:
+    text = lines * (200_000 // len(lines))
+    parts_of("# Warm\n\n" + text[:9_000])
+
+    tracemalloc.start()
+    document = Document(text)
+    units = document.units
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(units) > 20
+    assert peak < 4 * len(text)
