@@ -115,6 +115,7 @@ def test_a_label_that_began_on_the_line_before_is_made_whole() -> None:
     (row,) = rows("Adjustments to reconcile net income to net cash\nprovided by operating activities 5 6")
 
     assert row.label == "Adjustments to reconcile net income to net cash provided by operating activities"
+    assert (row.first_line, row.last_line) == (1, 2)
 
 
 @settings(max_examples=80, deadline=None)

@@ -146,7 +146,7 @@ def _critique(query: Query, ranked: Sequence[Ranked], statements: Sequence[State
 
 
 def about_the_whole(query: Query, skill: str, statements: Sequence[Statement]) -> list[str]:
-    """Central sentences of a text that is asked about as a whole: of its claims for a critique, of its gaps for gaps."""
+    """Central sentences of a text that is asked about as a whole: its claims for a critique, its gaps for gaps."""
     pattern = {"critique": _CLAIM, "gap-analysis": _NEGATION}.get(skill)
     fitting = [each for each in statements if pattern is None or pattern.search(each.text)]
     chosen = fitting if len(fitting) >= FEWEST_FITTING else statements

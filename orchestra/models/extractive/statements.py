@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestra.models.extractive.heads import Heads
+from orchestra.models.extractive.rows import MAX_ROW_CHARACTERS, fitted_to, row_of
 from orchestra.models.extractive.vocabulary import phrase, stems
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
@@ -21,22 +22,12 @@ _END = re.compile(r"[.!?][\"'”’)\]*_]*(?=\s+[\"'“‘(\[*_]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Inc|Corp|Co|Ltd|No|Nos|vs|St|Jr|Sr|Fig|Sec|Art|approx|e\.g|i\.e|cf|al|etc)|\b[A-Z])\.$"
 )
-_FIGURE = re.compile(r"\(?[$€£]?\(?[-–—]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)%?\)?[%x]?|[$€£]?[-–—]+[%]?")
-_BETWEEN = frozenset(["$", "€", "£", "|", ")", "(", "%)", "·", "."])
-_CURRENCIES = frozenset("$€£")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_MONTH_DAY = re.compile(r"[A-Z][a-z]{2,8}\.?\s\d{1,2},$")
-_LEADERS = re.compile(r"[.·_…]{2,}|(?<=\()\s+|\s+(?=%?\))")
-_ROW_ENDS = frozenset("0123456789)%x–—-|")
 _FURNITURE = re.compile(
     r"\s*(?:table of contents|page\s+\d+(?:\s+of\s+\d+)?|[-–—]?\s*\d{1,4}\s*[-–—]?)\s*$", re.IGNORECASE
 )
 _IN_BRACKETS = re.compile(r"\s*\([^()]*\)")
-_NOTE = re.compile(r"\s*\((?:see\s+)?notes?\s[^()]*\)", re.IGNORECASE)
 MAX_CAPTION_WORDS = 14
 MAX_TITLE_WORDS = 9
-MAX_ROW_CHARACTERS = 400
-MAX_LABEL_CHARACTERS = 160
 ABBREVIATION_CHARACTERS = 16
 
 
@@ -260,14 +251,20 @@ class _Reader:
                 or _ITEM.match(line)
                 or self._is_table(stop)
             )
-            if not line.strip() or _FURNITURE.match(line) or starts_other or _row(line) or _row(self._lines[stop - 1]):
+            if (
+                not line.strip()
+                or _FURNITURE.match(line)
+                or starts_other
+                or row_of(line)
+                or row_of(self._lines[stop - 1])
+            ):
                 return stop
             stop += 1
         return stop
 
     def _paragraph(self, start: int, stop: int) -> Iterator[Statement]:
         """The sentences of a paragraph; a lone figure line is a row; a short one may be the caption of a table."""
-        if stop - start == 1 and (row := _row(self._lines[start])):
+        if stop - start == 1 and (row := row_of(self._lines[start])):
             if not self._heads.is_head(self._offset + start):
                 yield self._aligned(start, row)
             return
@@ -302,15 +299,17 @@ class _Reader:
     def _aligned(self, position: int, row: tuple[str, ...]) -> Statement:
         """A row of figures set with spaces, under the nearest head of years above it that has as many columns."""
         head = self._heads.above(self._offset + position)
-        row = self._with_start(position, _fitted(row, len(head.columns)) if head else row)
-        text = " ".join(self._lines[position].split())
+        fitting = fitted_to(row, len(head.columns)) if head else row
+        row = self._with_start(position, fitting)
+        first = position - 1 if row != fitting else position
+        text = " ".join(" ".join(self._lines[first : position + 1]).split())
         titles = (*self._titles, *self._under)
         if head is None:
-            return self._statement(text, position, position, cells=row, titles=titles)
+            return self._statement(text, first, position, cells=row, titles=titles)
         fits = len(head.columns) == len(row) - 1
         return self._statement(
             text,
-            position,
+            first,
             position,
             cells=row,
             titles=titles,
@@ -324,7 +323,7 @@ class _Reader:
     def _with_start(self, position: int, row: tuple[str, ...]) -> tuple[str, ...]:
         """A row whose label began on the line before, made whole: it goes on in small letters."""
         before = self._lines[position - 1].strip() if position else ""
-        is_continued = row[0][:1].islower() and before[:1].isupper() and before[-1:] not in ".:;" and not _row(before)
+        is_continued = row[0][:1].islower() and before[:1].isupper() and before[-1:] not in ".:;" and not row_of(before)
         return (f"{before} {row[0]}", *row[1:]) if is_continued and len(before) <= MAX_ROW_CHARACTERS else row
 
     def _statement(self, text: str, first: int, last: int, **more: object) -> Statement:
@@ -337,38 +336,6 @@ def _cells(line: str) -> tuple[str, ...]:
     inner = line.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return tuple(cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner))
-
-
-def _row(line: str) -> tuple[str, ...]:
-    """Label and figures of a line such as "Total revenue   $ 2,839.5   2,593.9"; empty when it is none."""
-    if len(line) > MAX_ROW_CHARACTERS or line.rstrip()[-1:] not in _ROW_ENDS:
-        return ()
-    tokens = _LEADERS.sub(lambda match: "" if match[0].isspace() else " ", _NOTE.sub("", line)).split()
-    cells: list[str] = []
-    percent = ""
-    while tokens and (tokens[-1] == "%" or tokens[-1] in _BETWEEN or _FIGURE.fullmatch(tokens[-1])):
-        token = tokens.pop()
-        if token == "%":
-            percent = "%"
-        elif token in _CURRENCIES and cells:
-            cells[-1] = f"{token}{cells[-1]}"
-        elif token not in _BETWEEN:
-            cells.append(token + percent)
-            percent = ""
-    if cells and _YEAR.fullmatch(cells[-1]) and _MONTH_DAY.search(" ".join(tokens[-2:])):
-        tokens.append(cells.pop())  # "Balance at June 30, 2022"
-    label = " ".join(tokens).strip(" .$:|")
-    is_label = len(label) <= MAX_LABEL_CHARACTERS and re.search(r"[^\W\d_]", label)
-    return (label, *reversed(cells)) if is_label and len(cells) > 1 else ()
-
-
-def _fitted(row: tuple[str, ...], columns: int) -> tuple[str, ...]:
-    """A row with as many cells as its head: figures that end the label ("of $40 and $42") go back into it."""
-    surplus = len(row) - 1 - columns
-    is_within = re.search(r"(?:\b(?:and|of|to|at|note|notes|than|less)|[,;–—-])$", row[0], re.IGNORECASE)
-    if surplus <= 0 or columns < 2 or not is_within:
-        return row
-    return (" ".join((row[0], *row[1 : 1 + surplus])), *row[1 + surplus :])
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
