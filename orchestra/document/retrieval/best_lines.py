@@ -39,7 +39,7 @@ def best_lines(
     weighed = [
         (score * (1 - _PLACE_SHARE + _PLACE_SHARE * places.get(table.lines[at].place, 0.0)), at)
         for at, score in scores.items()
-        if _folded(table.lines[at]) not in heads
+        if score > 0 and _folded(table.lines[at]) not in heads
     ]
     weighed.sort(key=lambda one: (-one[0], one[1]))
     return _spread([(score, table.lines[at]) for score, at in weighed], most)
@@ -48,7 +48,8 @@ def best_lines(
 def _scores(question: Question, table: LineTable, shelf: Shelf) -> dict[int, float]:
     """Each line's share of the task's words, by weight and rarity, and what speaks for it besides.
 
-    Words of the titles and the line above it count half: they say what it is about.
+    Words of the titles and the line above it count half: they say what it is about. Words that no line holds count in
+    the whole, so that the few others do not seem to be all.
     """
     own: dict[int, int] = {}
     titles: dict[int, int] = {}
@@ -57,7 +58,7 @@ def _scores(question: Question, table: LineTable, shelf: Shelf) -> dict[int, flo
     for term in question.terms:
         bit = 1 << len(weights)
         holders = table.holders(term.phrases)
-        weights.append(term.weight * table.rarity(len(holders)) if holders else 0.0)
+        weights.append(term.weight * table.rarity(len(holders)) if holders or " " not in term.phrases[0] else 0.0)
         for at in holders:
             own[at] = own.get(at, 0) | bit
             words[at] += " " not in term.phrases[0]
@@ -104,7 +105,8 @@ def _fit(line: Line, words: int) -> float:
         return _CONTENTS_SHARE
     if line.is_row:
         return 1.0 + 0.5 * min(words / max(len(_label(line)), 1), 1.0)
-    return _TITLE_SHARE if len(line.text.split()) <= _TITLE_WORDS else 1.0
+    is_title = len(line.text.split()) <= _TITLE_WORDS and line.text[-1] not in ".;"
+    return _TITLE_SHARE if is_title else 1.0
 
 
 def _label(line: Line) -> list[str]:

@@ -43,10 +43,34 @@ def test_a_metric_of_two_statements_brings_both_before_anything_else(report: Doc
     assert set(found[:2]) == {"p5", "p6"}
 
 
+def test_the_second_statement_comes_before_a_restatement_of_the_first(report: DocumentSet) -> None:
+    restated = report[0].text.split("\f")[4].replace("9,100", "9,101").replace("Net sales", "Restated net sales")
+    document = Document.from_text(f"{report[0].text}\fNote 9. Income statement restated\f{restated}")
+
+    found = ids(find("What is the EBITDA margin, with operating income from the income statement?", document.alone))
+
+    assert set(found[:2]) == {"p5", "p6"}
+
+
 def test_each_part_of_a_task_brings_its_own_page_first(report: DocumentSet) -> None:
     found = ids(find("How many people work there, who sued the company, and how high was goodwill?", report))
 
     assert set(found[:3]) == {"p7", "p3", "p4"}
+
+
+def test_a_part_that_many_pages_answer_leaves_room_for_the_others() -> None:
+    pages = [f"Grey herons nest in reeds beside pond {number}.\n" for number in range(4)]
+    document = Document.from_text("\f".join((*pages, "Fees rose.\n", "Nothing else.\n")))
+
+    assert "p5" in ids(find("Where do grey herons nest in the reeds? Did fees change?", document.alone))[:2]
+
+
+def test_words_that_stand_together_count_more() -> None:
+    filler = "It rained on the hills for days.\n" * 12
+    apart, together = f"Herons fly.\n{filler}Reeds grow.\n", f"It is late.\n{filler}Herons fly. Reeds grow.\n"
+    document = Document.from_text("\f".join((apart, together, "Nothing.\n", "Still nothing.\n", "Nor here.\n")))
+
+    assert ids(find("herons reeds", document.alone))[:2] == ["p2", "p1"]
 
 
 def test_the_row_that_is_asked_for_is_the_first_line(report: DocumentSet) -> None:
@@ -56,16 +80,40 @@ def test_the_row_that_is_asked_for_is_the_first_line(report: DocumentSet) -> Non
     assert best.place.id == "p4"
 
 
-def test_every_part_of_a_task_has_a_line_among_the_first(report: DocumentSet) -> None:
-    best = find("What was goodwill? When does the trial begin?", report).lines[:2]
+def test_a_row_that_a_report_term_means_is_the_first_line(report: DocumentSet) -> None:
+    best = find("How much was capex in 2020?", report).lines[0]
 
-    assert {report[0].line(hit.line) for hit in best} == {"Goodwill 90 90", "The trial begins in May 2021."}
+    assert report[0].line(best.line) == "Purchases of property and equipment (450) (430)"
+
+
+def test_a_title_says_what_the_lines_under_it_are_about() -> None:
+    document = Document.from_text(
+        "## Winter tariff\n\nThe price is 9 a day.\n\n## Summer tariff\n\nThe price is 7 a day.\n"
+    )
+
+    best = find("the price of the summer tariff", document.alone).lines[0]
+
+    assert document.line(best.line) == "The price is 7 a day."
+
+
+def test_the_line_that_announces_a_list_says_what_its_items_are_about() -> None:
+    document = Document.from_text("Colours of ducks:\n- teal is common\n\nColours of geese:\n- grey is common\n")
+
+    best = [document.line(hit.line) for hit in find("Which is a common colour of geese?", document.alone).lines]
+
+    assert best.index("- grey is common") < best.index("- teal is common")
+
+
+def test_every_part_of_a_task_has_a_line_among_the_first(report: DocumentSet) -> None:
+    best = find("What were net sales, cost of sales and gross profit? When does the trial begin?", report).lines[:2]
+
+    assert "The trial begins in May 2021." in [report[0].line(hit.line) for hit in best]
 
 
 def test_a_line_that_repeats_is_shown_once() -> None:
     document = Document.from_text("\f".join(f"Heron colonies grew\nThe pond numbered {n} is deep.\n" for n in range(3)))
 
-    lines = [document.line(hit.line) for hit in find("heron colonies", document.alone).lines]
+    lines = [document.line(hit.line).strip() for hit in find("heron colonies", document.alone).lines]
 
     assert lines.count("Heron colonies grew") == 1
 

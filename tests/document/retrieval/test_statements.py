@@ -29,9 +29,21 @@ def test_a_table_of_contents_is_no_statement(report: DocumentSet) -> None:
     assert 1 not in [page for page, _ in ranked(report, "balance sheet")]
 
 
+def test_prose_with_some_rows_is_no_statement(report: DocumentSet) -> None:
+    pages = report[0].text.split("\f")
+    prose = "\n".join(
+        f"The lamps of year {number} were sold to many people in Hull and elsewhere." for number in range(60)
+    )
+    document = Document.from_text(
+        "\f".join((f"{pages[3]}\nDeferred revenue 10 9\n{prose}\n", "Other matters.\n", pages[3]))
+    )
+
+    assert ranked(document.alone, "balance sheet")[0][0] == 3
+
+
 def test_the_first_of_two_alike_is_the_statement(report: DocumentSet) -> None:
     text = report[0].text
-    balance_sheet = text.split("\f")[3].replace("1,910", "1,911")
+    balance_sheet = text.split("\f")[3].replace("Goodwill 90 90", "Goodwill 90 90\nDeferred revenue 10 9")
     document = Document.from_text(f"{text}\fNote 9. Restated\f{balance_sheet}")
 
     found = ranked(document.alone, "balance sheet")
@@ -41,9 +53,10 @@ def test_the_first_of_two_alike_is_the_statement(report: DocumentSet) -> None:
 
 def test_a_page_that_goes_on_with_a_statement_counts_more_than_a_stray_table(report: DocumentSet) -> None:
     pages = report[0].text.split("\f")
-    title, *rows = pages[5].splitlines()
-    split = ["\n".join([title, *rows[:5]]), "\n".join(rows[5:])]
-    apart = ["\n".join([title, *rows[:5]]), "Note 1. Lamps\nLamps are made of glass.", "\n".join(rows[5:])]
+    rows = pages[5].splitlines()
+    first, second = "\n".join([*rows[:6], ""]), "\n".join(["Further Flows", *rows[6:]])
+    split = [first, second]
+    apart = [first, "Note 1. Lamps\nLamps are made of glass.\n", second]
 
     joined = dict(ranked(Document.from_text("\f".join(split)).alone, "cash flow statement"))
     parted = dict(ranked(Document.from_text("\f".join(apart)).alone, "cash flow statement"))
