@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, cut
@@ -47,6 +47,7 @@ def test_whatever_has_no_line_ends_gets_short_lines(piece: str) -> None:
     assert len(warnings) == 1
 
 
+@settings(max_examples=25)
 @given(st.lists(WORDS, min_size=1, max_size=40))
 def test_dividing_changes_only_white_space(pieces: list[str]) -> None:
     text = "".join(pieces) + "".join(pieces).replace("\n", " ") * LONGEST_LINE
