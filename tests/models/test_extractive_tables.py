@@ -97,6 +97,7 @@ def test_dates_that_stand_one_below_the_other_head_columns() -> None:
     (row,) = rows("August 29,\n2021\n\nAugust 30,\n2020\nASSETS\nTotal assets 59,268 55,556")
 
     assert row.header == ("", "August 29, 2021", "August 30, 2020")
+    assert row.header_lines == range(1, 6)
 
 
 def test_figures_within_a_label_are_no_columns(filed: DocumentSet) -> None:

@@ -34,8 +34,9 @@ _UNIT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The columns under which rows stand. `title` stands above them, `unit` is what is said of the figures."""
+    """The columns under which rows stand, on one line or a few. `title` stands above them, `unit` is of the figures."""
 
+    first_position: int
     position: int
     columns: tuple[str, ...]
     title: str
@@ -49,7 +50,9 @@ class Heads:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._columns = {at: found for at, line in enumerate(lines) if (found := columns_of(line))}
-        self._columns |= dict(_stacked(lines))
+        stacked = list(_stacked(lines))
+        self._columns |= {at: columns for _, at, columns in stacked}
+        self._firsts = {at: first for first, at, _ in stacked}
         self._columns |= {at: () for at, line in enumerate(lines) if at not in self._columns and _heads_otherwise(line)}
         self._positions = sorted(self._columns)
         self._made: dict[int, Head] = {}
@@ -77,8 +80,8 @@ class Heads:
         title = " ".join(self._lines[line].strip() for line in range(first, at + 1) if self._lines[line].strip())
         for line in range(at, first - 1, -1):
             if (unit := _UNIT.search(self._lines[line])) and len(self._lines[line]) <= MAX_CHARACTERS:
-                return Head(at, self._columns[at], title, " ".join(unit[1].split()), line)
-        return Head(at, self._columns[at], title, "", 0)
+                return Head(self._firsts.get(at, at), at, self._columns[at], title, " ".join(unit[1].split()), line)
+        return Head(self._firsts.get(at, at), at, self._columns[at], title, "", 0)
 
     def _may_be_title(self, at: int) -> bool:
         line = self._lines[at].strip()
@@ -97,8 +100,8 @@ def _heads_otherwise(line: str) -> bool:
     return years > 1 and len(line.split()) <= MAX_OTHER_WORDS + years and not re.search(r"\d,\d{3}|\d\.\d", line)
 
 
-def _stacked(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Heads whose dates stand one below the other, a word or a date a line: at their last line."""
+def _stacked(lines: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Heads whose dates stand one below the other, a word or a date a line: first and last line, and columns."""
     run: list[int] = []
     for at, line in enumerate([*lines, "end"]):
         if run and not line.strip() and at - run[-1] <= MAX_BLANK_LINES:
@@ -107,7 +110,7 @@ def _stacked(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
             run.append(at)
             continue
         if len(run) > 1 and (columns := columns_of(" ".join(lines[one].strip() for one in run))):
-            yield run[-1], columns
+            yield run[0], run[-1], columns
         run = []
 
 

@@ -41,7 +41,7 @@ def quote(query: Query, ranked: Ranked) -> str:
         (each for each in (statement.caption, corner) if is_bare and _UNIT_WORDS.search(each)), ""
     )
     unit = f" ({said if said.isupper() or said[1:2].isupper() else said[:1].lower() + said[1:]})" if said else ""
-    cited = (statement.header_line, statement.caption_line if said and said != corner else 0)
+    cited = (*statement.header_lines, statement.caption_line if said and said != corner else 0)
     return f"{_row(query, statement, ranked.column)}{unit} {mark(statement, *cited)}"
 
 
@@ -98,5 +98,5 @@ def _table(rows: Sequence[Ranked]) -> list[str]:
     says_own_unit = all(re.search(r"[%$€£]", statement.text) for statement in shown)
     caption = first.caption if _UNIT_WORDS.search(first.caption) and not says_own_unit else ""
     caption = f"{first.unit[:1].upper()}{first.unit[1:]}" if first.unit else caption
-    cited = [first.header_line, first.caption_line if caption else 0, *(each.first_line for each in shown[1:])]
+    cited = [*first.header_lines, first.caption_line if caption else 0, *(each.first_line for each in shown[1:])]
     return [*lines, "", f"{caption + ' ' if caption else ''}{mark(first, *cited)}", ""]

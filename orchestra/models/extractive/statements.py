@@ -35,10 +35,10 @@ ABBREVIATION_CHARACTERS = 16
 class Statement:
     """A sentence, a table row or a line of code. `titles` are the headings above it, outermost first.
 
-    A row has `cells` (its label first), the `header` of its table (as many cells, empty when unknown) with its
-    line, and the `caption` that stands above the table, with its line; lines are 0 where there is none.
-    `unit` is what the text above says about its figures ("In millions"). `around` holds the stems of the labels of
-    its table, or of the title above it.
+    A row has `cells` (its label first), the `header` of its table (as many cells, empty when unknown) with its line
+    (the last one, where dates stand one below the other), and the `caption` above the table with its line; lines are 0
+    where there is none. `unit` is what the text above says of the figures ("In millions"). `around` holds the stems
+    of the labels of its table, or of the title above it.
     """
 
     text: str
@@ -50,6 +50,7 @@ class Statement:
     cells: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     header_line: int = 0
+    header_first_line: int = 0
     caption: str = ""
     caption_line: int = 0
     unit: str = ""
@@ -65,6 +66,12 @@ class Statement:
     def label(self) -> str:
         """What a row is about: its first cell that is no figure."""
         return next((cell for cell in self.cells if cell and not is_figure(cell)), "")
+
+    @property
+    def header_lines(self) -> range:
+        """The lines of the header; none where it is unknown."""
+        first = self.header_first_line or self.header_line
+        return range(first, self.header_line + 1) if first else range(0)
 
     @property
     def is_aligned(self) -> bool:
@@ -315,6 +322,7 @@ class _Reader:
             titles=titles,
             header=("", *head.columns) if fits else (),
             header_line=self._first + head.position - self._offset if fits else 0,
+            header_first_line=self._first + head.first_position - self._offset if fits else 0,
             around=frozenset(stems(head.title)),
             unit=head.unit,
             caption_line=self._first + head.unit_position - self._offset if head.unit else 0,
