@@ -7,6 +7,7 @@ from orchestra.planning.assemble import assemble as assembled
 from orchestra.planning.direct import direct_assignment, is_direct
 from orchestra.planning.plan import Plan
 from orchestra.run.state import Run
+from orchestra.runtime.calls import context_window
 from orchestra.runtime.events import PointerResolved, SliceReady
 from orchestra.settings import REPLY_ROOM
 
@@ -19,7 +20,7 @@ def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
         assignments = (direct_assignment(plan, run.documents),)
         _report_slice(run, assignments[0])
         return assignments
-    window = run.window_of(run.worker)
+    window = context_window(run.worker)
     assignments = assembled(
         plan,
         run.documents,

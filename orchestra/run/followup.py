@@ -14,7 +14,7 @@ from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merg
 from orchestra.planning.insufficient import Shortfall, shortfall
 from orchestra.run.asking import ask, keep_reply
 from orchestra.run.state import Run
-from orchestra.runtime.calls import model_notice
+from orchestra.runtime.calls import context_window, model_notice
 from orchestra.runtime.events import FollowedUp
 from orchestra.runtime.node import Node
 from orchestra.settings import REPLY_ROOM, SUBTASK_TIMEOUT_S
@@ -89,7 +89,7 @@ async def _ask_again(
 def _further(run: Run, assignment: Assignment, lack: Shortfall, findings: Sequence[Finding]) -> Slice:
     """What is shown next, as far as the budget and the worker's window go; empty when nothing is left."""
     budget = FOLLOWUP_TOKENS
-    window = run.window_of(run.worker)
+    window = context_window(run.worker)
     if window:
         bare = _request(run, assignment, cut((), run.documents), lack, findings)
         budget = min(budget, int(window * REPLY_ROOM) - request_tokens(bare) - bare.max_tokens)

@@ -17,11 +17,11 @@ from orchestra.errors import (
 )
 from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply
-from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, OnUnresolved
+from orchestra.planning.assemble import OnUnresolved
 from orchestra.result import Notice, StrategyReport
 from orchestra.run.spending import budget_of
 from orchestra.runtime.budget import Budget
-from orchestra.runtime.calls import context_window, model_name
+from orchestra.runtime.calls import model_name
 from orchestra.runtime.events import (
     EventStream,
     Listener,
@@ -167,10 +167,6 @@ class Run:
                 self.warn(
                     "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
                 )
-
-    def window_of(self, model: Model) -> int | None:
-        """The model's context window; None, without looking it up, where the documents fit any."""
-        return context_window(model) if self.documents.size.tokens > DEFAULT_CONTEXT_TOKENS else None
 
     def _fail(self, error: OrchestraError) -> None:
         self.root.end(Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED, error)
