@@ -58,7 +58,7 @@ def orchestrated(base_url: str) -> Callable[[], object]:
     document = Document.from_text(TEXT, name="sections.md")
 
     def once() -> str:
-        result = orchestrate(document, "What happened?", model="openai:m")
+        result = orchestrate(document, "What happened?", model="openai:m", strategy="full")
         assert (result.status, result.usage.calls) == ("completed", 7), result
         return result.answer
 

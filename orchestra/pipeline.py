@@ -186,8 +186,7 @@ def compare_strategies(
     """What each strategy is expected to cost, and which one a run would take. Nothing is sent."""
     settings = Settings(strategy=strategy, outline_tokens=outline_tokens, is_document_cached=is_document_cached)
     models = (planner_model or model, model, model)
-    run = Run.prepare(context, task, skills, models, settings, None)
-    return strategy_report(run)
+    return strategy_report(Run.prepare(context, task, skills, models, settings, None))
 
 
 def synthesize(

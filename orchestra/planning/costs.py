@@ -37,11 +37,11 @@ def _block_tokens(block: Block) -> int:
         return block.documents.tokens
     if isinstance(block, SliceBlock):
         return block.slice.tokens
-    return _prompt_tokens(block.text) if isinstance(block, Instructions | Catalogue) else count_tokens(block.text)
+    return prompt_tokens(block.text) if isinstance(block, Instructions | Catalogue) else count_tokens(block.text)
 
 
 @lru_cache(maxsize=256)
-def _prompt_tokens(text: str) -> int:
+def prompt_tokens(text: str) -> int:
     """Rules, skill prompts and catalogues recur from call to call."""
     return count_tokens(text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestra.document import DocumentSet, count_tokens, whole
 from orchestra.planning.assemble import DIRECT, Assignment
-from orchestra.planning.costs import request_tokens
+from orchestra.planning.costs import prompt_tokens, request_tokens
 from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill
@@ -18,7 +18,7 @@ def direct_tokens(documents: DocumentSet, task: str) -> int:
     size = documents.size
     if size.is_exact and size.tokens <= EXACT_TOKENS:
         return request_tokens(direct_assignment(direct_plan(task), documents).request())
-    return round(size.tokens * NUMBERED) + count_tokens(prompt(DIRECT) + task)
+    return round(size.tokens * NUMBERED) + prompt_tokens(prompt(DIRECT)) + count_tokens(task)
 
 
 def direct_plan(task: str) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestra.document import DocumentSet, count_tokens
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import Catalogue, DocumentBlock, Instructions, Message, ModelReply, ModelRequest, Task
+from orchestra.planning.costs import prompt_tokens
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import PLAN_SCHEMA, Plan
 from orchestra.planning.prompt_files import prompt
@@ -34,8 +35,8 @@ def plan_request(
 
 def full_tokens(documents: DocumentSet, task: str, library: SkillLibrary) -> int:
     """Tokens of `plan_request`, at a bounded price where the documents are huge."""
-    around = (Instructions(prompt("planner")), Catalogue(library.catalogue), Task(task))
-    return documents.size.tokens + sum(count_tokens(block.text) for block in around)
+    around = prompt_tokens(prompt("planner")) + prompt_tokens(Catalogue(library.catalogue).text)
+    return documents.size.tokens + around + count_tokens(Task(task).text)
 
 
 def repair_request(request: ModelRequest, reply: ModelReply, error: PlanInvalid) -> ModelRequest:

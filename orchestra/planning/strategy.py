@@ -93,9 +93,19 @@ def expected_parts(task: str) -> int:
     return min(max(1, task.count("?")), MOST_PARTS)
 
 
+def most_slices(parts: int) -> int:
+    """Tokens that a plan of so many subtasks is expected to point at, where the document has them."""
+    return SLICE_TOKENS + (parts - 1) * MORE_SLICE_TOKENS
+
+
 def expected_slices(hits: Hits, documents: DocumentSet, parts: int) -> int:
-    """Tokens of what a plan is expected to point at: the places that code ranks best, as far as they go."""
-    budget = SLICE_TOKENS + (parts - 1) * MORE_SLICE_TOKENS
+    """Tokens of what a plan is expected to point at: the places that code ranks best, as far as they go.
+
+    Where no place holds a word of the task, a planner can only guess, or take the whole.
+    """
+    budget = most_slices(parts)
+    if not hits.places:
+        return min(budget, documents.size.tokens)
     expected = 0
     for hit in hits.places:
         if expected >= budget:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
-from orchestra.planning.outline_planner import OutlineReply, look_request, outline_request, read_outline_reply
+from orchestra.planning.outline_planner import OutlineReply, look_request, read_outline_reply
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
+from orchestra.run.strategy import first_request
 from orchestra.run.whole import plan_for_whole
 from orchestra.runtime.events import LookTaken
 from orchestra.runtime.node import Node
@@ -29,13 +30,7 @@ async def plan_from_outline(run: Run) -> Plan:
 
 async def _ask(run: Run, node: Node) -> OutlineReply:
     settings = run.settings
-    request = outline_request(
-        run.documents,
-        run.task,
-        run.library,
-        outline_tokens=settings.outline_tokens,
-        temperature=settings.temperature,
-    )
+    request = first_request(run)
     reply = await _read(run, node, request)
     if reply.look and reply.plan is None and not reply.whole:
         run.stream.emit(LookTaken, node_id=node.id, ids=reply.look)

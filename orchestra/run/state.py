@@ -16,7 +16,7 @@ from orchestra.errors import (
     RunCancelled,
 )
 from orchestra.models import resolve_model
-from orchestra.models.protocol import Cancellation, Model, ModelReply
+from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.result import Notice, StrategyReport
 from orchestra.run.spending import budget_of
@@ -68,6 +68,7 @@ class Run:
     root: Node
     cancellation: Cancellation | None = None
     strategy: StrategyReport | None = None
+    outline_request: ModelRequest | None = None
     notices: list[Notice] = field(default_factory=list)
     errors: list[OrchestraError] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)

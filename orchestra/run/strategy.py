@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orchestra.document.retrieval import Hits
 from orchestra.models.prices import price
-from orchestra.models.protocol import OutlineBlock, Usage
+from orchestra.models.protocol import ModelRequest, OutlineBlock, Usage
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.direct import direct_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import full_tokens
-from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices
+from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices, most_slices
 from orchestra.result import StrategyReport
 from orchestra.run.state import Run
 from orchestra.runtime.calls import context_window, model_host, model_name
@@ -39,28 +40,45 @@ def _choice(run: Run) -> Choice:
 
 
 def sizes(run: Run) -> Sizes:
-    """What the estimates rest on. The outline's prompt is made for it: that is what would be sent."""
-    request = outline_request(
-        run.documents,
-        run.task,
-        run.library,
-        outline_tokens=run.settings.outline_tokens,
-        temperature=run.settings.temperature,
-    )
-    hits = next(block.view.hits for block in request.blocks if isinstance(block, OutlineBlock))
+    """What the estimates rest on.
+
+    The outline's prompt is made for it, for that is what would be sent; not where another way was asked for, and the
+    search would be in vain.
+    """
+    settings, document = run.settings, run.documents.size.tokens
     parts = expected_parts(run.task)
+    outline, slices = min(settings.outline_tokens, document), min(most_slices(parts), document)
+    if settings.strategy in ("auto", "outline"):
+        outline, slices = request_tokens(first_request(run)), expected_slices(_hits(run), run.documents, parts)
     return Sizes(
         direct=direct_tokens(run.documents, run.task),
         full=full_tokens(run.documents, run.task, run.library),
-        outline=request_tokens(request),
-        slices=expected_slices(hits, run.documents, parts),
+        outline=outline,
+        slices=slices,
         parts=parts,
-        is_document_cached=run.settings.is_document_cached,
+        is_document_cached=settings.is_document_cached,
         window=context_window(run.worker),
         planner_window=context_window(run.planner),
-        max_followup_tokens=run.settings.max_followups * (FOLLOWUP_TOKENS + FOLLOWUP_PROMPT_TOKENS),
+        max_followup_tokens=settings.max_followups * (FOLLOWUP_TOKENS + FOLLOWUP_PROMPT_TOKENS),
         has_own_skills=run.library != SkillLibrary.builtin(),
     )
+
+
+def first_request(run: Run) -> ModelRequest:
+    """What the planner of an outline is sent first; made once."""
+    if run.outline_request is None:
+        run.outline_request = outline_request(
+            run.documents,
+            run.task,
+            run.library,
+            outline_tokens=run.settings.outline_tokens,
+            temperature=run.settings.temperature,
+        )
+    return run.outline_request
+
+
+def _hits(run: Run) -> Hits:
+    return next(block.view.hits for block in first_request(run).blocks if isinstance(block, OutlineBlock))
 
 
 def _names(run: Run) -> list[tuple[str, str]]:

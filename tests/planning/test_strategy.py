@@ -138,4 +138,5 @@ def test_expected_slices_are_what_retrieval_ranks_best_up_to_a_budget():
     few = expected_slices(find("Why did steel become dearer?", one), one, 1)
 
     assert many == 5_500
+    assert expected_slices(find("What is this about?", one), one, 1) == one.size.tokens
     assert 0 < few <= count_tokens("# Costs\n\nSteel became dearer.\n")
