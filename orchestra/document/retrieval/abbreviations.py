@@ -12,15 +12,15 @@ from collections.abc import Iterable
 from orchestra.document.retrieval.scores import plain
 from orchestra.document.retrieval.shelf import Shelf
 
-_MOST_WORDS = 12
+_REACH = 120  # characters before the brackets
 _MOST_PLACES = 24
 _LETTERS = re.compile(r"[^\W_]")
 
 
 def long_form(short: str, text: str) -> str:
     """The words that a text gives for an abbreviation that follows them in brackets; "" where it gives none."""
-    defined = re.compile(rf"((?:[\w&'’/-]+[ ,\n]+){{1,{_MOST_WORDS}}})\(\s*[\"“'‘]?{re.escape(short)}[\"”'’]?\s*\)")
-    forms = (_shortest(short, found[1]) for found in defined.finditer(text))
+    defined = re.compile(rf"\(\s?[\"“'‘]?{re.escape(short)}[\"”'’]?\s?\)")
+    forms = (_shortest(short, text[max(found.start() - _REACH, 0) : found.start()]) for found in defined.finditer(text))
     return next((form for form in forms if form), "")
 
 

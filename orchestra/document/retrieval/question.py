@@ -26,7 +26,7 @@ _LONGEST_PHRASE = 8
 # They say how to answer, not what about.
 _ASIDES = re.compile(
     r"\((?:formerly|previously|also|f/?k/?a|a/?k/?a)\b[^)]*\)"
-    r"|\bif\b[^.?!;]*\b(?:not|n't)\b[^.?!;]*\b(?:useful|relevant|meaningful|applicable|appropriate)\b[^.?!]*"
+    r"|\bif\b[^.?!;]{0,80}\b(?:not|n't)\b[^.?!;]{0,40}\b(?:useful|relevant|meaningful|applicable|appropriate)\b[^.?!]*"
     r"|\b(?:standpoint|perspective|point of view|role) of\b[^.?!:,;]*"
     r"|\b(?:assume|imagine|pretend|suppose) (?:that )?you(?: are|'re)?\b[^.?!:,;]*"
     r"|\byou are an?\b[^.?!:,;]*",

@@ -101,6 +101,11 @@ def test_a_task_without_words_has_no_parts() -> None:
     assert read("?! ...") == ()
 
 
+@pytest.mark.parametrize("piece", ["if not ", "you are a ", "and what ", "AB&CD ", "1. ", "if x is not useful "])
+def test_a_monotonous_task_is_read_in_no_time(piece: str) -> None:
+    assert len(read(piece * 5_000)) <= MOST_PARTS  # hangs if a pattern tries every way to divide it
+
+
 @given(st.text(max_size=300))
 def test_any_task_is_read_within_limits(task: str) -> None:
     questions = read(task)
