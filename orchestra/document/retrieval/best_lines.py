@@ -122,7 +122,9 @@ def _running(lines: Sequence[Line]) -> frozenset[str]:
 
 
 def _folded(line: Line) -> str:
-    return _DIGITS.sub("#", " ".join(line.text.casefold().split()))
+    """Its text without its numbers, which run on in a head; two sentences that differ in a number are two."""
+    text = " ".join(line.text.casefold().split())
+    return text if text.endswith(".") else _DIGITS.sub("#", text)
 
 
 def _spread(lines: Iterable[ScoredLine], most: int) -> list[ScoredLine]:

@@ -154,6 +154,8 @@ def _terms(text: str, names: frozenset[str], named: frozenset[str], known: Colle
         yield Term((short.lower().replace("&", " "),), 1.0)
     pairs = dict.fromkeys(pairwise(words_of(text)))
     for one, other in pairs:
+        if _is_label(other) and weights[one]:
+            yield Term((f"{one} {other}",), weights[one])
         weight = min(weights[one], weights[other])
         if weight and not (_is_time(one) or _is_time(other)):
             yield Term((f"{one} {other}",), weight * _PAIR_SHARE)
@@ -164,13 +166,18 @@ def _weight(word: str, names: frozenset[str], named: frozenset[str]) -> float:
         return 0.0
     if _is_time(word):
         return 1.0
-    if len(word) == 1 or (word.isdecimal() and len(word) < 4):
+    if len(word) == 1 or _is_label(word):
         return 0.0
     if word in names:
         return _OWNER_SHARE
     if singular(word) in named:
         return _STATEMENT_SHARE
     return _MOVEMENT_SHARE if word in MOVEMENTS else 1.0
+
+
+def _is_label(word: str) -> bool:
+    """A short number says little alone, and all with the word before it: "note 12", "type 41"."""
+    return word.isdecimal() and len(word) < 4
 
 
 def _is_time(word: str) -> bool:

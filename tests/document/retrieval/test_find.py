@@ -257,3 +257,13 @@ def test_any_task_over_any_texts_gives_existing_places_within_limits(texts: list
     assert all(hit.place.first_line <= hit.line <= hit.place.last_line for hit in found.lines)
     assert [hit.score for hit in found.places] == sorted((hit.score for hit in found.places), reverse=True)
     assert found == find(task, documents, most_places=most, most_lines=most)
+
+
+def test_a_short_number_tells_places_apart_by_the_word_before_it():
+    chapters = (f"# Chapter {n}\n\nThe pump of type {n} weighs {n + 3} kg.\n" for n in range(1, 40))
+    documents = DocumentSet.of("\n".join(chapters))
+
+    hits = find("What does the pump of type 27 weigh?", documents)
+
+    assert hits.places[0].place.id == "s27"
+    assert documents[0].line(hits.lines[0].line) == "The pump of type 27 weighs 30 kg."
