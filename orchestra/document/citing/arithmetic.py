@@ -31,6 +31,8 @@ _SHARE = words_of(
 _SHARE_OF = re.compile(r"(?:%|percent|per cent)\s+of\b")
 _RATIO = words_of("ratio times multiple turnover per divided coverage fold")
 _PRODUCT = words_of("multiplied product")
+_FORMULA = re.compile(r"[\d%)]\s*([-−–+×*/÷])\s*[($€£]*\d[^=\n]{0,30}=")
+_SIGNS = {"+": "sum", "×": "product", "*": "product", "/": "ratio", "÷": "ratio"}  # any other is a minus
 _WORD = re.compile(r"[a-z]+")
 _HUNDRED = Decimal(100)
 
@@ -57,7 +59,7 @@ class _Result:
 def derivation(number: Number, claimed: Facts, source: str, source_scales: frozenset[int]) -> str:
     """How the number follows from numbers of the source, as a formula; "" when no way is found.
 
-    The claim's words say which operations are tried: "total" sums, "increase" differences and, for a percentage,
+    The claim's words, or a formula that it writes out, say which operations are tried: "total" sums, "increase" differences and, for a percentage,
     changes, "average" averages, "margin" or "% of" shares, "ratio" ratios, "product" products. Numbers are combined
     along a line or a column, or where the claim names both. First numbers that the claim names are tried, then
     lines that share its words, then all. The result must round to the number as the claim writes it.
@@ -66,7 +68,7 @@ def derivation(number: Number, claimed: Facts, source: str, source_scales: froze
     stated = [operand for operand in operands if operand.is_stated]
     best = max((operand.overlap for operand in operands), default=0)
     near = [operand for operand in operands if operand.is_stated or (best and operand.overlap == best)]
-    words = frozenset(_WORD.findall(claimed.text.lower()))
+    words = frozenset(_WORD.findall(claimed.text.lower())) | _written_operations(claimed.text)
     for tier in (stated, near, operands):
         results = list(_results(number, claimed.text.lower(), words, tier))
         if len(results) * _chance(number, claimed.text) > MAX_CHANCE:
@@ -75,6 +77,11 @@ def derivation(number: Number, claimed: Facts, source: str, source_scales: froze
             if _fits(result, number, claimed.text, words, source_scales):
                 return f"{result.formula} = {number.text}"
     return ""
+
+
+def _written_operations(text: str) -> frozenset[str]:
+    """The operations of formulas in a text, such as "7,453 - 5,175 = 2,278", as words."""
+    return frozenset(_SIGNS.get(sign, "difference") for sign in _FORMULA.findall(text))
 
 
 def _operands(claimed: Facts, source: str) -> list[_Operand]:
