@@ -59,10 +59,11 @@ class _Result:
 def derivation(number: Number, claimed: Facts, source: str, source_scales: frozenset[int]) -> str:
     """How the number follows from numbers of the source, as a formula; "" when no way is found.
 
-    The claim's words, or a formula that it writes out, say which operations are tried: "total" sums, "increase" differences and, for a percentage,
-    changes, "average" averages, "margin" or "% of" shares, "ratio" ratios, "product" products. Numbers are combined
-    along a line or a column, or where the claim names both. First numbers that the claim names are tried, then
-    lines that share its words, then all. The result must round to the number as the claim writes it.
+    The claim's words, or a formula that it writes out, say which operations are tried: "total" sums, "increase"
+    differences and, for a percentage, changes, "average" averages, "margin" or "% of" shares, "ratio" ratios,
+    "product" products. Numbers are combined along a line or a column, or where the claim names both. First numbers
+    that the claim names are tried, then lines that share its words, then all. The result must round to the number as
+    the claim writes it.
     """
     operands = _operands(claimed, source)
     stated = [operand for operand in operands if operand.is_stated]
