@@ -148,7 +148,7 @@ def choose(sizes: Sizes, asked: StrategyChoice, price: Price) -> Choice:
     if not direct.is_possible:
         return Choice("outline", direct.note, all_)
     dearest = _with_followups(outline, sizes)
-    ours, other = _cost(direct, price), _cost(dearest, price)
+    ours, other = _costs((direct, dearest), price)
     if ours <= other:
         why = "a cached copy is warm" if sizes.is_document_cached else "the document is short"
         return Choice("direct", f"{why}: one call costs no more than an outline, its slices and follow-ups", all_)
@@ -162,8 +162,13 @@ def _with_followups(outline: Estimate, sizes: Sizes) -> Estimate:
     return Estimate("outline", outline.calls, outline.plan, more, outline.synthesis)
 
 
-def _cost(estimate: Estimate, price: Price) -> float:
-    return price(estimate.phases) or sum(_weighed(usage) for usage in estimate.phases)
+def _costs(compared: Sequence[Estimate], price: Price) -> list[float]:
+    """Of each in dollars; of all in weighed tokens where a price is not known, or nothing costs anything."""
+    prices = [price(estimate.phases) for estimate in compared]
+    known = [each for each in prices if each is not None]
+    if len(known) == len(prices) and any(known):
+        return known
+    return [sum(_weighed(usage) for usage in estimate.phases) for estimate in compared]
 
 
 def _weighed(usage: Usage) -> float:

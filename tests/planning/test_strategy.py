@@ -75,6 +75,20 @@ def test_a_warm_copy_of_a_huge_document_is_not_worth_it():
     assert choose(warm, "auto", at_list_price).strategy == "outline"
 
 
+def test_where_the_planner_has_no_price_all_is_weighed_in_tokens():
+    def price(phases):
+        return None if phases[0] != Usage() else at_list_price(phases) / 1e6
+
+    assert choose(LONG, "auto", price).strategy == "outline"
+
+
+def test_a_worker_that_costs_nothing_is_sent_everything_sooner_than_a_planner_is_paid():
+    def price(phases):
+        return at_list_price(phases[:1]) / 1e6
+
+    assert choose(LONG, "auto", price).strategy == "direct"
+
+
 def test_skills_that_the_user_brought_exclude_one_call():
     assert choose(replace(SHORT, has_own_skills=True), "auto", no_price).strategy == "outline"
 
