@@ -52,7 +52,7 @@ def cut(ranges: Iterable[LineRange], documents: DocumentSet) -> Slice:
 
     Ranges are clipped to their documents; KeyError for a key that the set does not have.
     """
-    wanted = tuple(_union(ranges, documents))
+    wanted = tuple(union(ranges, documents))
     kept = documents.kept_slices.get(wanted)
     if kept is None:
         if len(documents.kept_slices) >= MOST_KEPT:
@@ -105,7 +105,7 @@ def best_parts(query: str, documents: DocumentSet, budget_tokens: int) -> Slice:
     return best
 
 
-def _union(ranges: Iterable[LineRange], documents: DocumentSet) -> Iterator[LineRange]:
+def union(ranges: Iterable[LineRange], documents: DocumentSet) -> Iterator[LineRange]:
     """Sorted by document and line, clipped, overlapping and adjacent ones joined."""
     order = {key: position for position, key in enumerate(documents.keys)}
     clipped = sorted(

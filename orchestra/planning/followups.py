@@ -14,10 +14,12 @@ from dataclasses import replace
 from orchestra.document import DocumentSet, LineRange, Slice, count_tokens, cut
 from orchestra.document.citing.columns import head_of
 from orchestra.document.retrieval import Place, find, places_of
+from orchestra.document.slices import union
 from orchestra.models.protocol import Finding, Instructions, ModelRequest
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.insufficient import missing_in, shortfall
 from orchestra.planning.prompt_files import prompt
+from orchestra.planning.sharing import without
 
 __all__ = ["FOLLOWUP_TOKENS", "followup_request", "merged", "missing_in", "widened", "with_heads"]
 
@@ -42,7 +44,7 @@ def widened(
     subtask's and the missing ones together: "the figure for 2017" alone finds nothing of use. Never more than
     `budget_tokens`. Deterministic.
     """
-    seen = (*assignment.slice.line_ranges, *read)
+    seen = tuple(union((*assignment.slice.line_ranges, *read), documents))
     hits = find(f"{assignment.subtask.task}\n{missing}", documents, exclude=seen).places
     ranks = {hit.place: rank for rank, hit in enumerate(hits)}
     beside = sorted(_neighbours(assignment.slice, documents, seen), key=lambda place: ranks.get(place, len(ranks)))
@@ -104,10 +106,11 @@ def merged(earlier: str, later: str) -> str:
 
 def _neighbours(slice_: Slice, documents: DocumentSet, seen: Sequence[LineRange]) -> Iterator[Place]:
     """The place after each passage, then the one before it: where the nearest line stands that has text."""
+    keys = dict.fromkeys(passage.key for passage in slice_.passages)
+    places_in = {key: list(places_of(key, documents.find(key))) for key in keys}
+    firsts_in = {key: [place.first_line for place in places] for key, places in places_in.items()}
     for passage in slice_.passages:
-        document = documents.find(passage.key)
-        places = list(places_of(passage.key, document))
-        firsts = [place.first_line for place in places]
+        document, places, firsts = documents.find(passage.key), places_in[passage.key], firsts_in[passage.key]
         after, before = range(passage.last_line + 1, document.line_count + 1), range(passage.first_line - 1, 0, -1)
         for side in (after, before):
             line = next((number for number in side if document.line(number).strip()), None)
@@ -119,23 +122,9 @@ def _unread(places: Iterable[Place], documents: DocumentSet, seen: Sequence[Line
     """The lines of places that were not read, blank stretches left out, in the order of the places."""
     return [
         piece
-        for place in places
-        for piece in _without(place.lines, seen)
+        for piece in without((place.lines for place in places), seen)
         if documents.find(piece.key).lines(piece.first, piece.last).strip()
     ]
-
-
-def _without(lines: LineRange, seen: Sequence[LineRange]) -> Iterator[LineRange]:
-    """What is left of `lines`."""
-    first = lines.first
-    for other in sorted((each for each in seen if each.key == lines.key), key=lambda each: each.first):
-        if other.last < first or other.first > lines.last:
-            continue
-        if first < other.first:
-            yield LineRange(lines.key, first, other.first - 1)
-        first = other.last + 1
-    if first <= lines.last:
-        yield LineRange(lines.key, first, lines.last)
 
 
 def _taken(

@@ -72,6 +72,14 @@ def test_words_that_say_nothing_leave_the_subtask_s_own_words():
     assert "L41-L45" in found
 
 
+def test_pages_of_which_every_section_was_read_take_no_place_from_an_unread_one():
+    read = [f"# Of {number}\n\nCocoa, cocoa.\n\n# On {number}\n\nMore cocoa.\n" for number in range(70)]
+    unread = [*["Nothing at all of any worth.\n"] * 9, "# End\n\nA word on cocoa, among very many others.\n"]
+    document = Document.from_text("\f".join(read + unread))
+
+    assert "L500-L502" in shown(assigned(document, "p1-p70"), document, "cocoa")
+
+
 def test_nothing_is_shown_where_all_has_been_read():
     whole = assigned(BOOK, *(f"s{number}" for number in range(1, 11)))
 
