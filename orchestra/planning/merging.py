@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -93,14 +94,17 @@ def reply_tokens(assignment: Assignment, max_tokens: int) -> int:
 def split_reply(text: str, tasks: int, *, is_cut: bool = False) -> tuple[str | None, ...]:
     """The answer to each of `tasks` tasks; None for one that is missing, empty, or given twice.
 
-    Of a reply that was cut off (`is_cut`) the last answer counts as missing.
+    A mark that comes twice may be quoted from the excerpts, and the answer that ends at it be longer: that one counts
+    as missing too. So does the last answer of a reply that was cut off (`is_cut`).
     """
     marks = [mark for mark in _MARK.finditer(text) if 1 <= int(mark[1]) <= tasks]
+    times = Counter(int(mark[1]) for mark in marks)
     found: dict[int, str | None] = {}
     for mark, following in zip_longest(marks, marks[1:]):
         number, is_last = int(mark[1]), following is None
-        is_usable = number not in found and not (is_cut and is_last)
-        found[number] = text[mark.end() : None if is_last else following.start()].strip() or None if is_usable else None
+        is_whole = not is_cut if is_last else times[int(following[1])] == 1
+        if times[number] == 1 and is_whole:
+            found[number] = text[mark.end() : None if is_last else following.start()].strip() or None
     return tuple(found.get(number) for number in range(1, tasks + 1))
 
 
