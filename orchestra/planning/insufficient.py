@@ -14,7 +14,7 @@ _ITEM = r"(?:[-*+•]|\d{1,2}[.)])[ \t]+"
 # In capitals a colon, a dash or nothing may follow; in small letters, where it is a word like others, a colon must.
 _MARKER = re.compile(
     rf"[ \t]{{0,3}}(?:{_ITEM}|#{{1,6}}[ \t]+)?[*_`]{{0,3}}"
-    rf"(?:INSUFFICIENT{_NOUN}[*_`]{{0,3}}[ \t]*(?::|[–—-]|\.?$)|(?i:insufficient){_NOUN}[*_`]{{0,3}}[ \t]*:)"
+    rf"(?:INSUFFICIENT{_NOUN}[*_`]{{0,3}}[ \t]*(?:[:：]|[–—-]|\.?$)|(?i:insufficient){_NOUN}[*_`]{{0,3}}[ \t]*[:：])"
     r"(?P<missing>.*)"
 )
 _FENCE = re.compile(r"[ \t]{0,3}(?P<fence>```|~~~)")
