@@ -138,6 +138,7 @@ def test_a_planner_that_only_ever_looks_gets_one_look_and_what_it_looked_at_is_s
     assert sum("You asked to look closer" in request.prompt for request in model.sent("plan")) == 2  # and mended once
     assert (result.subtasks[0].task, result.subtasks[0].slice.line_ranges) == (TASK, ("L241-L246",))
     assert "PLAN_MADE_OF_LOOK" in codes(result)
+    assert "SKILL_UNKNOWN" not in codes(result)
 
 
 def test_a_plan_from_an_outline_that_is_no_plan_is_asked_for_once_more():

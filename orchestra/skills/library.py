@@ -89,9 +89,9 @@ class SkillLibrary(Mapping[str, Skill]):
         return tuple((skill.name, skill.description) for skill in self._skills.values() if skill.is_listed)
 
     def get_or_generic(self, name: str) -> tuple[Skill, bool]:
-        """The skill of that name and True, or a generic one and False."""
+        """The skill of that name and True, or a generic one and False, unless that was what the name meant."""
         skill = self._skills.get(fold_name(name))
-        return (GENERIC, False) if skill is None else (skill, True)
+        return (GENERIC, fold_name(name) == GENERIC.name) if skill is None else (skill, True)
 
     def __getitem__(self, name: str) -> Skill:
         return self._skills[fold_name(name)]
