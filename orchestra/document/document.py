@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast, overload
 from orchestra.document.folding import Folded, fold, names_of
 from orchestra.document.lines import Lines
 from orchestra.document.outline import Outline, Unit
-from orchestra.document.pages import form_feeds, page_at
+from orchestra.document.pages import form_feeds, page_at, running_heads
 from orchestra.document.search import LexicalIndex
 from orchestra.document.tokens import EXACT_CHARACTERS, TokenCount, count_tokens, size_of
 from orchestra.errors import DocumentUnreadable, InputInvalid
@@ -164,6 +164,11 @@ class Document:
     def page_starts(self) -> tuple[int, ...]:
         """The first line of each page; empty for a text without pages. A form feed begins one."""
         return self._page_starts or form_feeds(self._lines)
+
+    @cached_property
+    def running_heads(self) -> frozenset[int]:
+        """The lines that stand at the edges of many pages; empty for a text without pages."""
+        return running_heads(self._lines, self.page_starts)
 
     @cached_property
     def alone(self) -> DocumentSet:

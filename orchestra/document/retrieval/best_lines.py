@@ -23,6 +23,7 @@ _SPREAD = 0.85  # for each line of the same place before it
 _LEAST = 0.25  # of the best line's score
 _REPEATED = 4  # places with the same line make it a running head
 _TITLE_WORDS = 6
+_FEWEST_SAID = 2  # words of a label
 
 _DIGITS = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\d$€£¥]*")
@@ -89,9 +90,15 @@ def _weigher(weights: Sequence[float]) -> Callable[[int], float]:
 
 
 def _labelled(question: Question, table: LineTable) -> frozenset[int]:
-    """Rows that begin with a label that the task's terms ask for."""
+    """Rows that begin with a label that the task's terms ask for, or whose label the task says."""
+    said = {word for term in question.terms for phrase in term.phrases for word in phrase.split()}
+    spoken = frozenset(
+        at
+        for at, line in enumerate(table.lines)
+        if line.is_row and len(label := _label(line)) >= _FEWEST_SAID and said.issuperset(label)
+    )
     wanted = {" ".join(words_of(label)) for need in question.needs for label in need.rows}
-    return frozenset(
+    return spoken | frozenset(
         at
         for label in sorted(wanted)
         for at in table.holders([label])

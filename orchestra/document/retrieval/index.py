@@ -6,8 +6,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from orchestra.document.document import Document
-from orchestra.document.lines import Lines
-from orchestra.document.pages import running_heads
 from orchestra.document.retrieval.hits import places_of
 from orchestra.document.search import LexicalIndex
 from orchestra.document.titles import is_numeric_row, is_prose, without_stray_letter
@@ -28,7 +26,6 @@ def index_places(document: Document) -> LexicalIndex:
 def _rows(document: Document) -> Iterator[tuple[str, ...]]:
     outline = document.outline
     starts = [section.first_line for section in outline.sections]
-    heads = running_heads(Lines(document.text), document.page_starts)
     for place in places_of("", document):
         body = document.lines(place.first_line, place.last_line)
         inside = outline.sections[bisect_left(starts, place.first_line) : bisect_left(starts, place.last_line + 1)]
@@ -39,16 +36,16 @@ def _rows(document: Document) -> Iterator[tuple[str, ...]]:
             continue
         is_new = inside and inside[0].first_line <= place.first_line + _TOP_LINES  # not still under what is before it
         path = inside[0].path[:-1] if is_new else outline.at(place.first_line).path if starts else ()
-        top = _top(document, place.first_line, place.last_line, heads)
+        top = _top(document, place.first_line, place.last_line)
         yield "\n".join(top), " ".join(path), "\n".join(titles), body
 
 
-def _top(document: Document, first: int, last: int, heads: frozenset[int]) -> Iterator[str]:
+def _top(document: Document, first: int, last: int) -> Iterator[str]:
     """The title-like lines among the first few of a page."""
     seen = 0
     for number in range(first, last + 1):
         text = without_stray_letter(document.line(number).strip())
-        if not text or number in heads:
+        if not text or number in document.running_heads:
             continue
         if len(text.split()) <= _TOP_WORDS and not is_numeric_row(text) and not (is_prose(text) and text[-1] in ".,;"):
             yield text

@@ -44,7 +44,7 @@ class LineTable:
             above, intro = "", -1
             for number in range(place.first_line, place.last_line + 1):
                 text = without_stray_letter(document.line(number)[:_LONGEST_LINE].strip())
-                if not text:
+                if not text or number in document.running_heads:
                     continue
                 is_contents = is_contents_row(text)
                 is_row = not is_contents and _is_row(text)

@@ -22,6 +22,7 @@ _STATEMENT_SHARE = 0.3  # of a word that names a statement, which is a need by i
 _MOVEMENT_SHARE = 0.5
 _PAIR_SHARE = 0.5  # of words that stand side by side
 _LONGEST_PHRASE = 8
+_LETTERED = 3  # letters of what may be printed "U.S."
 
 # They say how to answer, not what about.
 _ASIDES = re.compile(
@@ -150,8 +151,11 @@ def _terms(text: str, names: frozenset[str], named: frozenset[str], known: Colle
         if weight:
             is_specific = singular(word) not in known and word not in names and not _is_time(word)
             yield Term(_forms(word), weight, is_specific)
-    for short in dict.fromkeys(short for short in _ABBREVIATION.findall(text) if "&" in short):
-        yield Term((short.lower().replace("&", " "),), 1.0)
+    for short in dict.fromkeys(_ABBREVIATION.findall(text)):
+        if "&" in short:
+            yield Term((short.lower().replace("&", " "),), 1.0)
+        elif len(short) <= _LETTERED and short.lower() in STOP_WORDS:  # "US" is no pronoun
+            yield Term((" ".join(short.lower()), short.lower()), 1.0, is_specific=True)
     pairs = dict.fromkeys(pairwise(words_of(text)))
     for one, other in pairs:
         if _is_label(other) and weights[one]:

@@ -81,7 +81,8 @@ class PageTitles:
         found: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for section in self._document.outline.sections:
             title = one_line(section.title[:200])
-            if title and not re.fullmatch(r"Page \d+", title):
+            is_head = section.first_line in self._document.running_heads
+            if title and not is_head and not re.fullmatch(r"Page \d+", title):
                 found[(self._document.page_of(section.first_line) or 1) - 1].append((section.level, title))
         return dict(found)
 
