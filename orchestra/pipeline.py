@@ -64,13 +64,15 @@ def orchestrate(
 
     `strategy`: "direct" is one call with everything; "outline" shows the planner an outline and the lines that fit the
     task, `outline_tokens` in all; "full" shows it everything; "auto" takes the cheaper of the first two by a cost
-    model, to which `is_document_cached` says that the model's provider holds the document in its prompt cache from an
-    earlier `direct` run. `on_unresolved` says what a subtask sees when none of its pointers is in the document: the
-    best parts for its words ("search", the default of "outline"), everything ("full"), or nothing ("error").
-    A subtask whose slice does not hold its answer is asked again, at most `max_followups` times, over what stands
-    beside its slice and what fits best. A call that would pass `max_tokens_total` (input and output) or
-    `max_cost_usd` is not made, and what is finished is returned. `timeout_s` bounds each attempt of a call: 60 s for
-    a subtask, 300 s for planning and synthesis unless given. `on_event` is called on this thread.
+    model. With `is_document_cached`, `direct` asks the provider to keep the document in its prompt cache, and the cost
+    model counts on finding it there: for several tasks over one document, soon after one another.
+
+    `on_unresolved` says what a subtask sees when none of its pointers is in the document: the best parts for its words
+    ("search", the default of "outline"), everything ("full"), or nothing ("error"). A subtask whose slice does not hold
+    its answer is asked again, at most `max_followups` times, over what stands beside its slice and what fits best.
+    A call that would pass `max_tokens_total` (input and output) or `max_cost_usd` is not made, and what is finished is
+    returned. `timeout_s` bounds each attempt of a call: 60 s for a subtask, 300 s for planning and synthesis unless
+    given. `on_event` is called on this thread.
 
     Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
     `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,

@@ -257,3 +257,13 @@ def test_two_lookups_over_one_document_are_each_planned_for_what_they_ask():
 
     one, two = (next(b for b in request.blocks if isinstance(b, OutlineBlock)) for request in model.sent("plan"))
     assert one.text != two.text
+
+
+def test_a_document_is_kept_in_the_provider_s_cache_where_the_caller_says_so():
+    model = ScriptedModel(subtask="It rose [L5].")
+
+    once = orchestrate(REPORT, "Did revenue rise?", model=model)
+    kept = orchestrate(REPORT, "Did revenue rise?", model=model, is_document_cached=True)
+
+    marked = [any(b.cacheable for b in request.blocks if isinstance(b, SliceBlock)) for request in model.requests]
+    assert (once.strategy.chosen, kept.strategy.chosen, marked) == ("direct", "direct", [False, True])

@@ -55,7 +55,7 @@ def strategy_options(command: F) -> F:
             "--document-cached",
             "is_document_cached",
             is_flag=True,
-            help="The provider's cache holds the document from a `direct` run just now; counts for `auto`.",
+            help="Keep the document in the provider's cache, and count on it: for several tasks in a row.",
         ),
         click.option(
             "--outline-tokens",

@@ -32,7 +32,10 @@ def is_direct(plan: Plan) -> bool:
     return len(plan.subtasks) == 1 and first.skill == DIRECT and not first.context_pointers
 
 
-def direct_assignment(plan: Plan, documents: DocumentSet) -> Assignment:
-    """The only subtask of a direct plan with every line of every document."""
+def direct_assignment(plan: Plan, documents: DocumentSet, *, is_kept: bool = False) -> Assignment:
+    """The only subtask of a direct plan with every line of every document.
+
+    With `is_kept` the provider is asked to keep them in its prompt cache, which costs more the first time.
+    """
     skill = Skill(name=DIRECT, description="Answers the whole task.", system_prompt=prompt(DIRECT), source="builtin")
-    return Assignment(plan.subtasks[0], skill, whole(documents), is_slice_kept=True)
+    return Assignment(plan.subtasks[0], skill, whole(documents), is_slice_kept=is_kept)

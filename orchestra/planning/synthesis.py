@@ -47,10 +47,12 @@ def synthesis_request(
     max_tokens: int = 4096,
     temperature: float | None = None,
     schema: AnswerSchema | None = None,
+    skill_prompt: str = "",
 ) -> ModelRequest:
-    """The last call. With a schema, one reply carries the text and the data."""
+    """The last call. With a schema, one reply carries text and data; `skill_prompt` gives the answer its form."""
+    skill = (Instructions(skill_prompt),) if skill_prompt else ()
     request = ModelRequest(
-        blocks=(Instructions(prompt("synthesis")), Findings(tuple(findings)), Task(task)),
+        blocks=(Instructions(prompt("synthesis")), Findings(tuple(findings)), *skill, Task(task)),
         purpose="synthesis",
         max_tokens=max_tokens,
         temperature=temperature,

@@ -150,8 +150,8 @@ def of_parts(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _reason(finding: Finding) -> str:
-    """The error code of a missing finding; its own id for one that is there."""
-    return finding.text.partition(":")[0] if finding.is_missing else finding.id
+    """Why a finding is missing; its own id for one that is there."""
+    return finding.text if finding.is_missing else finding.id
 
 
 def join_request(

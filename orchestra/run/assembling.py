@@ -17,7 +17,7 @@ _SHOWN = {"full": "the whole document is sent", "search": "the best parts for it
 def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
     """The slice and prompt of every delegated subtask; each step of the pointer ladder is an event."""
     if is_direct(plan):
-        assignments = (direct_assignment(plan, run.documents),)
+        assignments = (direct_assignment(plan, run.documents, is_kept=run.settings.is_document_cached),)
         _report_slice(run, assignments[0])
         return assignments
     window = context_window(run.worker)

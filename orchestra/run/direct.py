@@ -21,5 +21,5 @@ async def answer_with_data(run: Run, assignment: Assignment, schema: AnswerSchem
     if job.error is None:
         return [Finding(subtask.id, subtask.task, job.value.text)], job.value
     run.errors.append(job.error)
-    missing = Finding(subtask.id, subtask.task, f"{job.error.code}: {job.error.what}", is_missing=True)
+    missing = Finding(subtask.id, subtask.task, f"no reply ({job.error.code})", is_missing=True)
     return [missing], Draft("", error=job.error)

@@ -80,7 +80,7 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
         error = jobs[subtask.id].error
         if error is not None:
             run.errors.append(error)
-            findings[subtask.id] = Finding(subtask.id, subtask.task, f"{error.code}: {error.what}", is_missing=True)
+            findings[subtask.id] = Finding(subtask.id, subtask.task, f"no reply ({error.code})", is_missing=True)
     return [findings[subtask.id] for subtask in plan.subtasks]
 
 

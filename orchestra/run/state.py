@@ -69,6 +69,7 @@ class Run:
     cancellation: Cancellation | None = None
     strategy: StrategyReport | None = None
     outline_request: ModelRequest | None = None
+    joining_skill: str = ""
     notices: list[Notice] = field(default_factory=list)
     errors: list[OrchestraError] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)

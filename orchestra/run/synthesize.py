@@ -63,6 +63,7 @@ async def _ask_for_answer(run: Run, node: Node, findings: Sequence[Finding], sch
         max_tokens=run.settings.synthesis_max_tokens,
         temperature=run.settings.temperature,
         schema=schema,
+        skill_prompt=run.library[run.joining_skill].system_prompt if run.joining_skill else "",
     )
     if schema is not None:
         return await ask_for_data(run, node, run.synthesizer, request, schema)

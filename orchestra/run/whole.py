@@ -32,7 +32,7 @@ from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job
 from orchestra.settings import PHASE_TIMEOUT_S, REPLY_ROOM
 
-PART_SKILL = "summarization"  # where the planner named none
+PART_SKILL = "summarization"
 MOST_LEVELS = 8
 FEW_FINDINGS_TOKENS = 4_000  # of a run that does not read in parts: any window holds them, and none is looked up
 _REPLY_SHARE = 4  # a reply may take a fourth of a window
@@ -55,9 +55,9 @@ def plan_for_whole(run: Run, skill: str) -> Plan:
         max_tokens=min(run.settings.max_tokens, window // _REPLY_SHARE, _findings_room(run) // SHRINKING),
         synthesis_max_tokens=min(run.settings.synthesis_max_tokens, _synthesis_window(run) // _REPLY_SHARE),
     )
-    skill = skill if skill in run.library else PART_SKILL
-    room = max(1, int(window * REPLY_ROOM) - _bare_tokens(run, skill))
-    plan = map_reduce_plan(run.documents, run.task, skill, context_tokens=room)
+    run.joining_skill = skill if skill in run.library else ""  # its form is that of the answer, not of a part
+    room = max(1, int(window * REPLY_ROOM) - _bare_tokens(run, PART_SKILL))
+    plan = map_reduce_plan(run.documents, run.task, PART_SKILL, context_tokens=room)
     _tell(run, "map-reduce")
     tokens = run.documents.size.tokens
     message = f"the task is about the whole: all of about {tokens:,} tokens is read, in {len(plan.subtasks)} parts"

@@ -74,12 +74,13 @@ def test_prices_are_not_looked_up_where_no_lines_are_shared():
     share(bundles, DOCUMENTS, lambda: pytest.fail("looked up"))
 
 
-def test_a_document_that_is_asked_about_as_a_whole_is_kept_for_the_next_question():
-    bundles = merge([direct_assignment(direct_plan("What is in it?"), DOCUMENTS)])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_document_that_is_asked_about_as_a_whole_is_kept_where_the_caller_wants_it(is_kept):
+    bundles = merge([direct_assignment(direct_plan("What is in it?"), DOCUMENTS, is_kept=is_kept)])
 
     ((block,),) = share(bundles, DOCUMENTS, None)
 
-    assert block.cacheable
+    assert block.cacheable is is_kept
 
 
 def test_the_third_call_joins_those_with_which_it_saves_most():

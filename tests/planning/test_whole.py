@@ -114,7 +114,7 @@ def test_groups_keep_order_and_room(lengths, room):
 
 
 def test_findings_of_parts_are_told_by_their_numbers_and_one_reason_is_given_once():
-    failed = [Finding(str(n), "long words", f"BUDGET_EXCEEDED: no more for {n}", is_missing=True) for n in (2, 3)]
+    failed = [Finding(str(n), "long words", "no reply (BUDGET_EXCEEDED)", is_missing=True) for n in (2, 3)]
 
     named = of_parts([Finding("1", "long words", "a [L1]"), *failed, Finding("4", "long words", "b [L9]")])
 
