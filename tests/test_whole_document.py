@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models_for_tests import ScriptedModel, codes
 
-from orchestra import orchestrate
+from orchestra import SkillLibrary, orchestrate
 from orchestra.document import count_tokens
 from orchestra.errors import ModelAuth
 from orchestra.pipeline import _story
@@ -146,3 +146,14 @@ def test_a_spent_budget_ends_it_with_what_is_there():
     assert "<missing>\nQuestion: parts " in model.sent("synthesis")[0].prompt
     assert {error.code for error in result.errors} == {"BUDGET_EXCEEDED"}
     assert 0 < [subtask.status for subtask in result.subtasks].count("completed") < len(result.subtasks)
+
+
+def test_the_skill_gives_its_form_to_the_answer_and_not_to_the_parts():
+    critical = {**WHOLE, "subtasks": [{**WHOLE["subtasks"][0], "skill": "critique"}]}
+    model = Small(16_000, plan=critical, subtask="A point [L3].", synthesis=SUM)
+
+    run(model)
+
+    form = SkillLibrary.builtin()["critique"].system_prompt
+    assert form in model.sent("synthesis")[-1].prompt
+    assert not any(form in request.prompt for request in model.sent("subtask"))
