@@ -11,10 +11,11 @@ from orchestra.document.ranges import LineRange
 from orchestra.document.retrieval import LineHit, Place
 from orchestra.document.search import terms_of
 from orchestra.document.tokens import count_tokens
-from orchestra.document.view.wording import CUT, one_line
+from orchestra.document.view.wording import CUT, clipped, one_line
 
 LONGEST_LINE = 300  # characters; a longer line is cut around the match
 MOST_LINES = 28
+_TITLE_WIDTH = 40  # characters
 _MOST_OF_PLACE = 4  # lines of one place, before every place has had its turn
 _LEAST_SHARE = 0.3  # of the best line's score, for a line after the first few
 _FEW_LINES = 6
@@ -59,7 +60,8 @@ def best_lines(
         wanted = [hit.line, *heads, *(_rest_of_sentence(document, hit.line, place) if is_cut else ())]
         rows = {number: row(document, place.key, number, terms) for number in wanted}
         new = {number: each for number, each in rows.items() if number not in chosen.get(place, {})}
-        cost = sum(count_tokens(each.text + "\n") for each in new.values()) + (0 if place in chosen else 5)
+        cost = sum(count_tokens(each.text + "\n") for each in new.values())
+        cost += 0 if place in chosen else count_tokens(_name(documents, place) + "\n")
         if cost > left:
             missed += 1
             if missed == _MOST_MISSES:
@@ -73,8 +75,15 @@ def best_lines(
     return [
         each
         for place, lines in chosen.items()
-        for each in (Row(f"{documents.qualify(place.key, place.id)}:"), *(lines[number] for number in sorted(lines)))
+        for each in (Row(_name(documents, place)), *(lines[number] for number in sorted(lines)))
     ]
+
+
+def _name(documents: DocumentSet, place: Place) -> str:
+    """The id of a place, and the title of a section, whose own entry may be one of many that are not shown."""
+    document, own_id = documents.find(place.key), documents.qualify(place.key, place.id)
+    title = "" if document.page_starts else document.outline.section(place.id.partition(".")[0]).title
+    return f"{own_id} {clipped(one_line(title[:200]), _TITLE_WIDTH)}".rstrip() + ":"
 
 
 def row(document: Document, key: str, number: int, terms: Sequence[str]) -> Row:

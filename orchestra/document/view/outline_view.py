@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestra.document.document import DocumentSet
 from orchestra.document.ranges import LineRange
-from orchestra.document.retrieval import Hits, find
+from orchestra.document.retrieval import Hits, LineHit, find
 from orchestra.document.tokens import count_tokens
 from orchestra.document.view.closer import closer, looked_at
 from orchestra.document.view.listing import listing
@@ -74,11 +74,20 @@ def _overview(tree: Tree, hits: Hits, task: str, budget_tokens: int, skip: Seque
     order = by_importance(tree, hits, task, max(left, 0) // _FEWEST_ENTRY_TOKENS)
     places = [tree.path_of(hit.place) for hit in hits.places[:_RICH]]
     rich = {*places, *(path for path in order[:_RICH] if tree.entry(path).kind == "document")}
-    lines = best_lines(tree.documents, hits.lines, task, int(LINES_SHARE * left), skip)
+    matching = _led_by_the_best_place(hits)
+    lines = best_lines(tree.documents, matching, task, int(LINES_SHARE * left), skip)
     entries = [Row(line) for line in listing(tree, order, rich, left - _tokens(lines))]
-    more = best_lines(tree.documents, hits.lines, task, left - _tokens(entries), skip)
+    more = best_lines(tree.documents, matching, task, left - _tokens(entries), skip)
     lines = more if len(more) > len(lines) else lines
     return [*head, *entries, *([Row("Lines:"), *lines] if lines else []), *ids]
+
+
+def _led_by_the_best_place(hits: Hits) -> list[LineHit]:
+    """The best lines after the first of the best place: an id alone does not show why it is the best."""
+    first = next((hit for hit in hits.lines if hit.place == hits.places[0].place), None) if hits.places else None
+    if first is None:
+        return list(hits.lines)
+    return [replace(first, score=hits.lines[0].score), *(hit for hit in hits.lines if hit is not first)]
 
 
 def _head(tree: Tree) -> str:
