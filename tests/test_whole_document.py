@@ -53,6 +53,23 @@ def test_what_fits_the_window_is_one_call_with_the_skill_that_the_planner_named(
     assert (result.strategy.whole, result.subtasks[0].skill) == ("direct", "summarization")
 
 
+def test_a_task_that_is_plainly_about_the_whole_pays_no_planner_by_auto():
+    model = Small(200_000, subtask="All of it [L3].")
+
+    result = orchestrate(BOOK, "Summarize this document.", model=model)
+
+    assert len(model.requests) == 1
+    assert result.strategy.reason == "the task is about the whole, which a plan would read too"
+
+
+def test_a_document_that_no_window_holds_is_planned_whatever_the_task():
+    model = Small(30_000, plan=WHOLE, subtask="All of it [L3].", synthesis=SUM)
+
+    result = orchestrate(BOOK, "Summarize this document.", model=model)
+
+    assert (result.strategy.chosen, result.strategy.whole) == ("outline", "map-reduce")
+
+
 def test_what_does_not_fit_is_read_in_parts_each_line_once_and_joined_by_levels():
     model = Small(5_000, plan=WHOLE, subtask="Point after point [L3]. " * 100, synthesis=SUM)
 

@@ -35,7 +35,8 @@ class Sizes:
     """What the estimates rest on: token counts, and what is possible.
 
     `direct` and `full` are tokens of those strategies' first prompts, `outline` of the planner's prompt; `slices`
-    is the sum over the expected subtasks, `parts` how many these are.
+    is the sum over the expected subtasks, `parts` how many these are. `is_read_whole`: by its words the task is about
+    the whole documents, and one call can read them.
     """
 
     direct: int
@@ -48,6 +49,7 @@ class Sizes:
     planner_window: int | None = None
     max_followup_tokens: int = 0
     has_own_skills: bool = False
+    is_read_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,8 @@ def choose(sizes: Sizes, asked: StrategyChoice, price: Price) -> Choice:
         return Choice("outline", "the skills that were brought need a plan; direct could not apply them", all_)
     if not direct.is_possible:
         return Choice("outline", direct.note, all_)
+    if sizes.is_read_whole:
+        return Choice("direct", "the task is about the whole, which a plan would read too", all_)
     dearest = _with_followups(outline, sizes)
     ours, other = _costs((direct, dearest), price)
     if ours <= other:

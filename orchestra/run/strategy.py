@@ -15,6 +15,7 @@ from orchestra.planning.planner import full_tokens
 from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices, most_slices
 from orchestra.result import StrategyReport
 from orchestra.run.state import Run
+from orchestra.run.whole import fits_one_call
 from orchestra.runtime.calls import context_window, model_host, model_name
 from orchestra.runtime.events import StrategyChosen
 from orchestra.skills import SkillLibrary
@@ -61,7 +62,15 @@ def sizes(run: Run) -> Sizes:
         planner_window=context_window(run.planner),
         max_followup_tokens=settings.max_followups * (FOLLOWUP_TOKENS + FOLLOWUP_PROMPT_TOKENS),
         has_own_skills=run.library != SkillLibrary.builtin(),
+        is_read_whole=settings.strategy == "auto" and fits_one_call(run) and _asks_for_the_whole(run),
     )
+
+
+def _asks_for_the_whole(run: Run) -> bool:
+    from orchestra.models.extractive.questions import split
+    from orchestra.models.extractive.whole_tasks import is_about_the_whole, names_of
+
+    return is_about_the_whole(split(run.task), names_of(run.documents))
 
 
 def first_request(run: Run) -> ModelRequest:

@@ -45,8 +45,8 @@ def plan_for_whole(run: Run, skill: str) -> Plan:
     One call where everything fits the worker's window: a map-reduce reads the same lines, pays its rules once for each
     part and a joining call on top, so it is never cheaper. Else every line goes to one of many calls.
     """
-    window = context_window(run.worker) or DEFAULT_CONTEXT_TOKENS
-    if direct_tokens(run.documents, run.task) + run.settings.max_tokens <= window * REPLY_ROOM:
+    window = _window(run)
+    if fits_one_call(run):
         _tell(run, "direct")
         return _everything(run, skill) if skill in run.library else direct_plan(run.task)
     run.reads_in_parts = True
@@ -63,6 +63,11 @@ def plan_for_whole(run: Run, skill: str) -> Plan:
     message = f"the task is about the whole: all of about {tokens:,} tokens is read, in {len(plan.subtasks)} parts"
     run.warn("READ_IN_PARTS", message)
     return plan
+
+
+def fits_one_call(run: Run) -> bool:
+    """Whether the worker can read everything at once, and reply."""
+    return direct_tokens(run.documents, run.task) + run.settings.max_tokens <= _window(run) * REPLY_ROOM
 
 
 async def condense(run: Run, findings: Sequence[Finding]) -> tuple[list[Finding], OrchestraError | None]:
@@ -136,6 +141,10 @@ def _everything(run: Run, skill: str) -> Plan:
     return Plan(
         subtasks=[Subtask(id="1", task=run.task, skill=skill, context_pointers=pointers_to(lines, run.documents))]
     )
+
+
+def _window(run: Run) -> int:
+    return context_window(run.worker) or DEFAULT_CONTEXT_TOKENS
 
 
 def _synthesis_window(run: Run) -> int:

@@ -19,7 +19,7 @@ from orchestra.models.extractive.ranking import rank
 from orchestra.models.extractive.skill_words import FACTS, choose_skill
 from orchestra.models.extractive.sources import passages
 from orchestra.models.extractive.statements import Statement
-from orchestra.models.extractive.whole_tasks import is_about_the_whole, whole_skill
+from orchestra.models.extractive.whole_tasks import is_about_the_whole, names_of, whole_skill
 
 if TYPE_CHECKING:
     from orchestra.document.view import OutlineView
@@ -40,7 +40,7 @@ def plan_from_outline(
 ) -> dict[str, Any]:
     """A plan in the outline planner's compact form. `check` may raise."""
     questions = split(task)
-    names = (*view.documents.names, *_titles(view.documents))
+    names = names_of(view.documents)
     if is_about_the_whole(questions, names):
         return _reply([Draft(" ".join(task.split()), whole_skill(task, catalogue))], is_whole=True)
     shares = _shares([choose_skill(question.asked, catalogue) for question in questions])
@@ -151,11 +151,3 @@ def _pointer(documents: DocumentSet, place: Place) -> str:
         if section.id == place.id and section.last_line > place.last_line:
             return str(place.lines)
     return documents.qualify(place.key, place.id)
-
-
-def _titles(documents: DocumentSet) -> Iterator[str]:
-    """The title of each document, where its outline has a single root."""
-    for document in documents:
-        roots = [section for section in document.outline.sections[:2] if section.parent is None]
-        if len(roots) == 1:
-            yield roots[0].title

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from orchestra.document import DocumentSet
 from orchestra.models.extractive.questions import Question
 from orchestra.models.extractive.skill_words import FACTS, SUMMARY, choose_skill
 from orchestra.models.extractive.vocabulary import stems
@@ -27,7 +28,7 @@ _ABOUT = re.compile(
 def is_about_the_whole(questions: Sequence[Question], names: Iterable[str]) -> bool:
     """Whether every question asks for the document itself: "Summarize this report", not "Summarize the risks".
 
-    `names` are the names and titles of the documents: their words are no topic either.
+    `names` are those of the documents, see `names_of`: their words are no topic either.
     """
     named = {each for name in names for each in stems(name)}
     return all(
@@ -35,6 +36,12 @@ def is_about_the_whole(questions: Sequence[Question], names: Iterable[str]) -> b
         and not any(each not in named and each not in _NO_TOPIC and not each.isdigit() for each in stems(question.text))
         for question in questions
     )
+
+
+def names_of(documents: DocumentSet) -> tuple[str, ...]:
+    """The documents' names, and the title of each whose outline has a single root."""
+    roots = ([each for each in document.outline.sections[:2] if each.parent is None] for document in documents)
+    return (*documents.names, *(root[0].title for root in roots if len(root) == 1))
 
 
 def whole_skill(task: str, catalogue: Sequence[tuple[str, str]] = ()) -> str:
