@@ -13,6 +13,7 @@ from orchestra.document.tokens import count_tokens
 
 NUMBER_EVERY = 5
 MOST_KEPT = 64  # slices that a set of documents remembers
+LONGEST_TITLE = 160  # characters of a breadcrumb's title: a paragraph marked as a heading would stand in every one
 _SAME = "…"
 _BREADCRUMB_TOKENS = 40  # about what the breadcrumb and line numbers of a unit cost
 
@@ -169,7 +170,7 @@ def _rendered(passages: Iterable[Passage], *, is_one_of_many: bool) -> Iterator[
         path = (passage.document, *_parents(passage)) if is_one_of_many else _parents(passage)
         crumbs = [
             f"{prefix}{passage.section}",
-            " > ".join(_continued(path, before)),
+            " > ".join(map(_shortened, _continued(path, before))),
             f"{prefix}L{passage.first_line}-L{passage.last_line}",
             _pages(passage.pages),
         ]
@@ -183,6 +184,10 @@ def _parents(passage: Passage) -> tuple[str, ...]:
     title = passage.path[-1] if passage.path else ""
     first = passage.text.split("\n", 1)[0]
     return passage.path[:-1] if title and first.strip("# \t") == title else passage.path
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1].rstrip()}…"
 
 
 def _continued(path: tuple[str, ...], before: tuple[str, ...]) -> tuple[str, ...]:

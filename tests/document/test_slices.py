@@ -86,6 +86,16 @@ def test_a_title_that_the_passage_begins_with_is_not_said_twice() -> None:
     assert cut([LineRange("", 3, 5)], ONE).text == "[s1 | L3-L5]\n3| # A\n\n5| a one"
 
 
+def test_a_paragraph_marked_as_a_heading_is_not_repeated_whole_in_breadcrumbs() -> None:
+    documents = DocumentSet.of("# " + "word " * 1500 + "\n\ntext\n\n## Sub\n\nmore text\n")
+
+    shown = cut([LineRange("", 7, 7)], documents)
+
+    assert shown.tokens < 100
+    assert shown.text.startswith("[s2 | word word")
+    assert "… > Sub" in shown.text
+
+
 def test_a_path_that_goes_on_from_the_one_before_does_not_repeat_it() -> None:
     text = "# A\n\n## B\n\nb\n\n## C\n\nc\n\n### D\n\nd\n\n# E\n\n## F\n\nf\n"
 
