@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-LONGEST_LINE = 100_000  # characters; a text is divided when nearly all of it stands in longer lines
+LONGEST_LINE = 100_000  # characters; of a longer one a prompt shows the ends
+LONGEST_KEPT = 10_000  # a text is divided when nearly all of it stands in longer lines: each would fill a slice
 _OTHER_SHARE = 0.1
 _SHOWN_FRONT, _SHOWN_END = 2_000, 500
 _BATCH = 4_096
@@ -26,7 +27,7 @@ def with_lines(text: str) -> tuple[str, tuple[str, ...]]:
 
     Line ends are added, in place of the white space at a cut where there is some.
     """
-    long_lines = list(_long_lines(text))
+    long_lines = list(_long_lines(text, LONGEST_KEPT))
     if not long_lines or len(text) - sum(end - start for start, end in long_lines) > _OTHER_SHARE * len(text):
         return text, ()
     longest = max(end - start for start, end in long_lines)
@@ -39,7 +40,7 @@ def with_lines(text: str) -> tuple[str, tuple[str, ...]]:
 
 def shortened(text: str) -> str:
     """Lines as a prompt may show them: of one that is too long for any, its beginning and its end."""
-    long_lines = list(_long_lines(text))
+    long_lines = list(_long_lines(text, LONGEST_LINE))
     if not long_lines:
         return text
     pieces: list[str] = []
@@ -51,13 +52,13 @@ def shortened(text: str) -> str:
     return "".join((*pieces, text[position:]))
 
 
-def _long_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of the lines above the limit, found in steps of its length."""
+def _long_lines(text: str, longest: int) -> Iterator[tuple[int, int]]:
+    """Offsets of the lines of more than `longest` characters, found in steps of that length."""
     start = 0
-    while len(text) - start > LONGEST_LINE:
-        line_end = text.rfind("\n", start, start + LONGEST_LINE + 1)
+    while len(text) - start > longest:
+        line_end = text.rfind("\n", start, start + longest + 1)
         if line_end < 0:
-            line_end = text.find("\n", start + LONGEST_LINE)
+            line_end = text.find("\n", start + longest)
             line_end = line_end if line_end >= 0 else len(text)
             yield start, line_end
         start = line_end + 1

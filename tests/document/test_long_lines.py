@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, cut
-from orchestra.document.long_lines import LONGEST_LINE, shortened, with_lines
+from orchestra.document.long_lines import LONGEST_KEPT, LONGEST_LINE, shortened, with_lines
 
 SENTENCES = "The plant at Kestrel Point produced 8,417 units. Nobody had expected this! "
 WORDS = st.sampled_from(["word ", "a sentence. ", "x" * 450, "結果。", "1,", "\t", "é", "\n"])
@@ -55,6 +55,13 @@ def test_dividing_changes_only_white_space(pieces: list[str]) -> None:
     divided, _ = with_lines(text[: 3 * LONGEST_LINE])
 
     assert without_spaces(divided) == without_spaces(text[: 3 * LONGEST_LINE])
+
+
+def test_a_page_of_text_on_one_line_is_divided_and_a_long_paragraph_is_not() -> None:
+    page, paragraph = SENTENCES * (LONGEST_KEPT // len(SENTENCES) + 1), "word " * (LONGEST_KEPT // 5)
+
+    assert Document.from_text(page).line_count > 20
+    assert Document.from_text(paragraph).line_count == 1
 
 
 def test_a_text_with_lines_keeps_them_however_long_one_is() -> None:
