@@ -11,7 +11,6 @@ from orchestra.document.grammar.words import COMMON_CAPITALISED, CONNECTORS, LEG
 _TOKEN = re.compile(r"(?:[A-Z]\.){2,}|&|\w+(?:[&'’.‐‑-]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;|•\n])[\s*\-–—•>#\0]*$")
-_JOINS = re.compile(r"\.?[ \t\n]")
 _TITLES = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "corp", "co", "ltd"})
 _ACRONYM_LENGTH = 6
 _MAX_WORDS = 20  # of one run; more of them are a heading in capitals

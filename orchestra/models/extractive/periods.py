@@ -13,9 +13,7 @@ LONGEST_SPAN = 12
 
 def spelt_out(question: str) -> str:
     """The question with fiscal years in four digits, quarters in words and each year of a span."""
-    text = _FISCAL_QUARTER.sub(
-        lambda match: f"{_ORDINALS[int(match['before'] or match['after']) - 1]} quarter ", question
-    )
+    text = _FISCAL_QUARTER.sub(_quarter_of, question)
     text = _FISCAL.sub(lambda match: match["year"] if len(match["year"]) == 4 else f"20{match['year']}", text)
     return _SPAN.sub(_years_of, text)
 
