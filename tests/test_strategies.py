@@ -267,3 +267,23 @@ def test_a_document_is_kept_in_the_provider_s_cache_where_the_caller_says_so():
 
     marked = [any(b.cacheable for b in request.blocks if isinstance(b, SliceBlock)) for request in model.requests]
     assert (once.strategy.chosen, kept.strategy.chosen, marked) == ("direct", "direct", [False, True])
+
+
+def test_a_self_answer_that_cites_lines_which_do_not_exist_is_delegated():
+    wrong = {"id": "1", "task": TASK, "skill": "self", "sections": [], "answer": "It weighs 41 kg [L99999]."}
+    model = ScriptedModel(
+        plan={"look": [], "whole": False, "subtasks": [wrong | {"depends_on": []}]}, subtask="41 kg [L243]."
+    )
+
+    result = orchestrate(LONG, TASK, model=model)
+
+    assert [subtask.status for subtask in result.subtasks] == ["completed"]
+    assert "SELF_ANSWER_UNSUPPORTED" in codes(result)
+
+
+def test_a_task_that_is_longer_than_the_planner_s_budget_is_told():
+    model = ScriptedModel(plan=outline_plan("s41"), subtask="41 kg [L243].")
+
+    result = orchestrate(LONG, f"{TASK} {'Mind the unit. ' * 900}", model=model, strategy="outline")
+
+    assert "OUTLINE_OVER_BUDGET" in codes(result)

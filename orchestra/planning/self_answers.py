@@ -36,8 +36,11 @@ def check_self_answers(
             checked.append(subtask)
             continue
         cited, reason = _cited_answer(subtask, documents)
-        if cited is not None and needs_lines and not parse_citations(cited):
-            cited, reason = None, "its facts stand in no lines together"
+        if cited is not None and needs_lines:
+            if not parse_citations(cited):
+                cited, reason = None, "its facts stand in no lines together"
+            elif parse_citations(subtask.answer or "") and not _cited_lines(subtask.answer or "", documents):
+                cited, reason = None, "there are no such lines as it cites"
         if cited is not None:
             checked.append(subtask.model_copy(update={"answer": cited}))
             continue

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from orchestra.document import DocumentSet, count_tokens
-from orchestra.document.retrieval import Hits
+from orchestra.document.retrieval import Hits, parts_of
 from orchestra.models.protocol import Usage
 
 Strategy: TypeAlias = Literal["direct", "full", "outline"]
@@ -92,7 +92,7 @@ Price: TypeAlias = Callable[[Sequence[Usage]], "float | None"]
 
 def expected_parts(task: str) -> int:
     """How many subtasks a plan is expected to have: one for each question that the task asks."""
-    return min(max(1, task.count("?")), MOST_PARTS)
+    return min(parts_of(task), MOST_PARTS)
 
 
 def most_slices(parts: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
+from orchestra.planning.costs import request_tokens
 from orchestra.planning.outline_planner import OutlineReply, look_request, read_outline_reply
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
@@ -31,6 +32,10 @@ async def plan_from_outline(run: Run) -> Plan:
 async def _ask(run: Run, node: Node) -> OutlineReply:
     settings = run.settings
     request = first_request(run)
+    tokens = request_tokens(request)
+    if tokens > settings.outline_tokens:
+        budget = f"{tokens:,} tokens are sent, not {settings.outline_tokens:,}"
+        run.warn("OUTLINE_OVER_BUDGET", f"the task leaves the outline less than it needs: {budget}", node.id)
     reply = await _read(run, node, request)
     if reply.look and reply.plan is None and not reply.whole:
         run.stream.emit(LookTaken, node_id=node.id, ids=reply.look)

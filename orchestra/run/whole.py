@@ -20,6 +20,7 @@ from orchestra.planning.whole import (
     grouped,
     join_request,
     joined_finding,
+    map_reduce_estimate,
     map_reduce_plan,
     of_parts,
     part_words,
@@ -60,7 +61,11 @@ def plan_for_whole(run: Run, skill: str) -> Plan:
     plan = map_reduce_plan(run.documents, run.task, PART_SKILL, context_tokens=room)
     _tell(run, "map-reduce")
     tokens = run.documents.size.tokens
-    message = f"the task is about the whole: all of about {tokens:,} tokens is read, in {len(plan.subtasks)} parts"
+    calls, usage = map_reduce_estimate(tokens, context_tokens=room)
+    message = (
+        f"the task is about the whole: all of about {tokens:,} tokens is read, in {len(plan.subtasks)} parts,"
+        f" for about {usage.input_tokens:,} tokens in {calls} calls"
+    )
     run.warn("READ_IN_PARTS", message)
     return plan
 

@@ -138,7 +138,10 @@ def test_an_estimate_is_the_sum_of_its_phases():
     assert outline.synthesis.input_tokens > 0
 
 
-@pytest.mark.parametrize(("task", "parts"), [("Sum up.", 1), ("Who audits? Why?", 2), ("?" * 40, MOST_PARTS)])
+@pytest.mark.parametrize(
+    ("task", "parts"),
+    [("Sum up.", 1), ("Who audits? Why?", 2), ("What is a pump, and how does it work?", 2), ("Why? " * 40, MOST_PARTS)],
+)
 def test_a_plan_is_expected_to_have_a_subtask_for_each_question(task, parts):
     assert expected_parts(task) == parts
 

@@ -72,6 +72,11 @@ class Question:
     abbreviations: tuple[str, ...] = ()
 
 
+def parts_of(task: str) -> int:
+    """How many questions and commands a task holds, 1 at least."""
+    return max(1, len(_parts(_ASIDES.sub(" ", task[:MOST_SIZE]))))
+
+
 def read_task(task: str, vocabulary: Vocabulary, names: Collection[str] = ()) -> tuple[Question, ...]:
     """The parts of a task that can be searched for, in order; `names` are words that name the documents."""
     text = task[:MOST_SIZE]
