@@ -71,7 +71,9 @@ def test_nothing_is_shared_with_a_model_without_a_cache():
 def test_prices_are_not_looked_up_where_no_lines_are_shared():
     bundles = merge(assemble([{"task": "a", "sections": ["s1"]}, {"task": "b", "sections": ["s2"]}], DOCUMENTS))
 
-    share(bundles, DOCUMENTS, lambda: pytest.fail("looked up"))
+    blocks = share(bundles, DOCUMENTS, lambda: pytest.fail("looked up"))
+
+    assert [len(each) for each in blocks] == [1, 1]
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
