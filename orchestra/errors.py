@@ -9,6 +9,21 @@ OrchestraError
 ├── SkillNotFound            SKILL_NOT_FOUND
 ├── AnswerInvalid            ANSWER_INVALID
 ├── DependencyFailed         DEPENDENCY_FAILED
+├── CallDepthExceeded        CALL_DEPTH_EXCEEDED
+├── CallCycleDetected        CALL_CYCLE_DETECTED
+├── PermissionDenied         PERMISSION_DENIED
+├── PolicyInvalid            POLICY_INVALID
+├── ToolFailed               TOOL_FAILED
+├── ApprovalRejected         APPROVAL_REJECTED
+├── RunWaiting               WAITING
+├── RunNotFound              RUN_NOT_FOUND
+├── RunBusy                  RUN_BUSY
+├── StoreError               STORE_ERROR
+│   ├── StoreUnavailable     STORE_UNAVAILABLE
+│   ├── StoreReadOnly        STORE_READ_ONLY
+│   ├── StoreFull            STORE_FULL
+│   ├── StoreTooNew          STORE_TOO_NEW
+│   └── StoreDamaged         STORE_DAMAGED
 ├── BudgetExceeded           BUDGET_EXCEEDED
 ├── NodeTimeout              TIMEOUT
 ├── RunCancelled             CANCELLED
@@ -110,6 +125,95 @@ class AnswerInvalid(OrchestraError):
 class DependencyFailed(OrchestraError):
     code = "DEPENDENCY_FAILED"
     default_suggestion = "Mend what failed first; this subtask was not sent."
+
+
+class CallDepthExceeded(OrchestraError):
+    """A skill would be called deeper than the run allows. Found before anything is sent."""
+
+    code = "CALL_DEPTH_EXCEEDED"
+    default_suggestion = "Raise max_depth (2 to 8), or let the skills call one another less deeply."
+
+
+class CallCycleDetected(OrchestraError):
+    """A skill would call itself, directly or through others. The cause names the path."""
+
+    code = "CALL_CYCLE_DETECTED"
+    default_suggestion = "Break the cycle: a skill's sub-skills must not lead back to it."
+
+
+class PermissionDenied(OrchestraError):
+    """Something was asked for that the node's permissions do not hold. The cause names who took it away."""
+
+    code = "PERMISSION_DENIED"
+    default_suggestion = "If it should be allowed, say so in orchestra.toml and in the skill's allowed-tools."
+
+
+class PolicyInvalid(OrchestraError):
+    code = "POLICY_INVALID"
+    default_suggestion = "Correct orchestra.toml; `orchestra config` shows what is read from where."
+
+
+class ToolFailed(OrchestraError):
+    code = "TOOL_FAILED"
+    default_suggestion = "Mend the tool, or what it needs; the run went on without its result."
+
+
+class ApprovalRejected(OrchestraError):
+    """A person said no, or nobody could be asked."""
+
+    code = "APPROVAL_REJECTED"
+    default_suggestion = "Run again and approve, or ask for something that needs no approval."
+
+
+class RunWaiting(OrchestraError):
+    """A person is asked something and has not answered; the run is saved and goes on when he has."""
+
+    code = "WAITING"
+    default_suggestion = "`orchestra approve RUN NODE` answers, then `orchestra resume RUN` goes on."
+
+
+class RunNotFound(OrchestraError):
+    code = "RUN_NOT_FOUND"
+    default_suggestion = "`orchestra runs` lists the runs of the store."
+
+
+class RunBusy(OrchestraError):
+    """Another process is working on this run."""
+
+    code = "RUN_BUSY"
+    default_suggestion = "Wait until it ends; `orchestra runs show RUN` says how far it is."
+
+
+class StoreError(OrchestraError):
+    code = "STORE_ERROR"
+    default_suggestion = "Check the store's URL, or run with --no-store."
+
+
+class StoreUnavailable(StoreError):
+    code = "STORE_UNAVAILABLE"
+    default_suggestion = "Check that the database runs and can be reached, or run with --no-store."
+
+
+class StoreReadOnly(StoreError):
+    code = "STORE_READ_ONLY"
+    default_suggestion = "Give the store's file and folder write permission, or name another store."
+
+
+class StoreFull(StoreError):
+    code = "STORE_FULL"
+    default_suggestion = "Free some disk space; `orchestra runs rm` removes runs."
+
+
+class StoreTooNew(StoreError):
+    """The store was written by a later version of Orchestra. Nothing in it was touched."""
+
+    code = "STORE_TOO_NEW"
+    default_suggestion = "Update Orchestra, or name another store."
+
+
+class StoreDamaged(StoreError):
+    code = "STORE_DAMAGED"
+    default_suggestion = "Restore the store from a copy, or name another store."
 
 
 class BudgetExceeded(OrchestraError):

@@ -26,7 +26,7 @@ from orchestra.run.plan import check_self_answers, decide, take_plan
 from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
-from orchestra.settings import Context, ModelChoice, PlanChoice, Settings, Skills
+from orchestra.settings import Context, ModelChoice, PlanChoice, Services, Settings, Skills
 
 
 def orchestrate(
@@ -96,7 +96,7 @@ def orchestrate(
     if answer_schema is not None:
         json_schema(answer_schema)
     models = (planner_model or model, model, synthesis_model or model)
-    run = Run.prepare(context, task, skills, models, settings, on_event, cancellation)
+    run = Run.prepare(context, task, skills, models, settings, Services(on_event, cancellation))
     return run.drive(_story(run, plan, answer_schema))
 
 
@@ -163,7 +163,7 @@ def make_plan(
         outline_tokens=outline_tokens,
         is_document_cached=is_document_cached,
     )
-    run = Run.prepare(context, task, skills, (model, model, model), settings, on_event)
+    run = Run.prepare(context, task, skills, (model, model, model), settings, Services(on_event))
 
     async def story() -> Plan:
         run.start()
@@ -188,7 +188,7 @@ def compare_strategies(
     """What each strategy is expected to cost, and which one a run would take. Nothing is sent."""
     settings = Settings(strategy=strategy, outline_tokens=outline_tokens, is_document_cached=is_document_cached)
     models = (planner_model or model, model, model)
-    return strategy_report(Run.prepare(context, task, skills, models, settings, None))
+    return strategy_report(Run.prepare(context, task, skills, models, settings, Services()))
 
 
 def synthesize(
@@ -212,7 +212,7 @@ def synthesize(
     settings = Settings(
         synthesis_max_tokens=max_tokens, temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts
     )
-    run = Run.prepare(context, task, None, (model, model, model), settings, on_event)
+    run = Run.prepare(context, task, None, (model, model, model), settings, Services(on_event))
 
     async def story() -> Answer:
         draft = await join(run, findings, answer_schema)

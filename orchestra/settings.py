@@ -10,11 +10,12 @@ from typing import Any
 
 from orchestra.document import Document, DocumentSet
 from orchestra.errors import InputInvalid
-from orchestra.models.protocol import Model
+from orchestra.models.protocol import Cancellation, Model
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import CHOICES, StrategyChoice
+from orchestra.runtime.events import Listener
 from orchestra.skills import Skill, SkillLibrary
 
 Context = str | Path | Document | DocumentSet | Sequence[str | Path | Document]
@@ -73,6 +74,14 @@ class Settings:
             raise InputInvalid(f"strategy is {self.strategy!r}", cause=f"it is one of {', '.join(CHOICES)}")
         if self.on_unresolved not in ("full", "search", "error", None):
             raise InputInvalid(f"on_unresolved is {self.on_unresolved!r}", cause="it is 'full', 'search' or 'error'")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a run is given to work with, besides documents, skills and models: who listens, who may stop it."""
+
+    on_event: Listener | None = None
+    cancellation: Cancellation | None = None
 
 
 def _is_number(value: object) -> bool:

@@ -10,7 +10,7 @@ from orchestra.errors import ModelAuth
 from orchestra.pipeline import _story
 from orchestra.run import Run
 from orchestra.runtime.events import NodeUpdated
-from orchestra.settings import Settings
+from orchestra.settings import Services, Settings
 
 WHOLE = {
     "look": [],
@@ -154,7 +154,7 @@ def test_a_finding_that_no_joining_call_can_hold_is_an_error_and_the_findings_ar
 def test_a_spent_budget_ends_it_with_what_is_there():
     model = Small(5_000, plan=WHOLE, subtask="A point [L9].", synthesis=SUM)
     settings = Settings(strategy="outline", outline_tokens=2_000, max_tokens_total=5_000, max_workers=1)
-    made = Run.prepare(BOOK, "Sum it all up.", None, (model, model, model), settings, None)
+    made = Run.prepare(BOOK, "Sum it all up.", None, (model, model, model), settings, Services())
 
     result = made.drive(_story(made, None, None))
 

@@ -19,12 +19,12 @@ from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.result import Notice, StrategyReport
+from orchestra.run.journal import Journal, NoJournal
 from orchestra.run.spending import budget_of
 from orchestra.runtime.budget import Budget
 from orchestra.runtime.calls import model_name
 from orchestra.runtime.events import (
     EventStream,
-    Listener,
     RouteFailed,
     RouteStarted,
     Warned,
@@ -35,6 +35,7 @@ from orchestra.runtime.scheduler import Milestone, Scheduler
 from orchestra.settings import (
     Context,
     ModelChoice,
+    Services,
     Settings,
     Skills,
     is_path_of_a_file,
@@ -82,6 +83,7 @@ class Run:
     budget: Budget = field(default_factory=Budget)
     prefixes: Prefixes = field(default_factory=lambda: sent_prefixes)
     writing: dict[bytes, Milestone] = field(default_factory=dict)
+    journal: Journal = field(default_factory=NoJournal)
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
@@ -94,8 +96,7 @@ class Run:
         skills: Skills | None,
         models: tuple[ModelChoice, ModelChoice, ModelChoice],
         settings: Settings,
-        on_event: Listener | None,
-        cancellation: Cancellation | None = None,
+        services: Services,
     ) -> Run:
         """Check and load everything that a run needs, before anything is sent."""
         settings.check()
@@ -104,7 +105,7 @@ class Run:
         planner, worker, synthesizer = (resolve_model(choice) for choice in models)
         documents = DocumentSet.of(context)
         library = SkillLibrary.of(skills)
-        stream = EventStream(on_event, run_id=uuid.uuid4().hex)
+        stream = EventStream(services.on_event, run_id=uuid.uuid4().hex)
         scheduler = Scheduler(stream, max_workers=settings.max_workers)
         task = task.encode("utf-8", "replace").decode()
         return cls(
@@ -118,7 +119,7 @@ class Run:
             stream,
             scheduler,
             Node("run", "run"),
-            cancellation,
+            services.cancellation,
             budget=budget_of(settings, (planner, worker, synthesizer)),
         )
 

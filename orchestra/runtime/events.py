@@ -170,6 +170,75 @@ class Warned(Event):
     node_id: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionsNarrowed(Event):
+    """A node may do less than its parent. `narrowings`: `[{"permission", "taken_by", "reason"}, ...]`.
+
+    `taken_by` is "skill" (what it declares), "policy" (the workspace's) or "trust" (the skill is not trusted).
+    """
+
+    type: ClassVar[str] = "permissions-narrowed"
+    node_id: str
+    narrowings: Sequence[Mapping[str, str]]
+    permission_snapshot: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionRefused(Event):
+    """A node asked for what it may not do. `taken_by` as in `PermissionsNarrowed`, or "run" where nobody gave it."""
+
+    type: ClassVar[str] = "permission-refused"
+    node_id: str
+    permission: str
+    taken_by: str
+    reason: str
+    permission_snapshot: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAsked(Event):
+    """A person is asked. `kind`: "approval", "ask_user" or "permission"; `shown` is what the answer is bound to."""
+
+    type: ClassVar[str] = "question-asked"
+    node_id: str
+    kind: str
+    title: str
+    shown: Mapping[str, Any]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAnswered(Event):
+    """`outcome`: "approved", "edited", "rejected" or "answered"."""
+
+    type: ClassVar[str] = "question-answered"
+    node_id: str
+    digest: str
+    outcome: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectReplayed(Event):
+    """A finished call, tool or answer was taken from the journal or the cache (`source`), and not paid for again."""
+
+    type: ClassVar[str] = "effect-replayed"
+    node_id: str
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillLoaded(Event):
+    """A run reached a skill: its body, or a file of its folder, was read."""
+
+    type: ClassVar[str] = "skill-loaded"
+    node_id: str
+    skill: str
+    path: str
+    tokens: int
+
+
 Listener = Callable[[Event], object]
 
 

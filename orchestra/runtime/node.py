@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -30,7 +31,8 @@ FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 class Node:
     """`id` is a path that is the same in every run of the same plan, such as `run/subtask-2`.
 
-    `attempt` counts the tries of the call under way, `earlier_attempts` those of the calls before it.
+    `attempt` counts the tries of the call under way, `earlier_attempts` those of the calls before it. `permissions`
+    is what it may do, as the `permission_snapshot` of its events.
     """
 
     id: str
@@ -43,6 +45,7 @@ class Node:
     earlier_attempts: int = 0
     usage: Usage | None = None
     error: OrchestraError | None = None
+    permissions: Mapping[str, Any] | None = None
     started_at: float | None = None
     duration_ms: float | None = None
     _clock: float = field(default=0.0, repr=False)
@@ -89,4 +92,5 @@ class Node:
                 "is_estimated": usage.is_estimated,
             },
             "error": self.error.to_dict() if self.error else None,
+            "permission_snapshot": self.permissions,
         }

@@ -16,7 +16,9 @@ class Skill:
 
     `output_hint` says in a phrase what the reply looks like, `max_tokens` bounds it (None: the run's bound),
     `source` is "builtin", "custom", or the SKILL.md it was read from. A skill that is not `is_listed`
-    can be named by a plan, and is kept out of the catalogue.
+    can be named by a plan, and is kept out of the catalogue. `allowed_tools` are patterns as the Agent Skills format
+    writes them (None: what the run has); one that is not `is_trusted` gets no tools. `needs_approval`: a person
+    approves its work before it starts. `max_turns`, `timeout_s` and `retries` None: the run's.
     """
 
     name: str
@@ -27,6 +29,12 @@ class Skill:
     max_tokens: int | None = None
     source: str = ""
     is_listed: bool = True
+    allowed_tools: tuple[str, ...] | None = None
+    is_trusted: bool = True
+    needs_approval: bool = False
+    max_turns: int | None = None
+    timeout_s: float | None = None
+    retries: int | None = None
 
 
 class Diagnostic(NamedTuple):

@@ -14,7 +14,7 @@ from orchestra.errors import BudgetExceeded, InputInvalid, ModelOverloaded, Mode
 from orchestra.models.protocol import ModelReply, Usage
 from orchestra.pipeline import _story
 from orchestra.run import Run
-from orchestra.settings import Settings
+from orchestra.settings import Services, Settings
 
 PLACES = (COSTS, REVENUE, AUDITOR)
 THREE = plan_of(*({"context_pointers": place} for place in PLACES))
@@ -52,7 +52,7 @@ class Meter:
 
 def run(model, plan=THREE, **limits):
     options = {"max_followups": 0, "max_tokens": 50, "synthesis_max_tokens": 60, "strategy": "full", **limits}
-    made = Run.prepare(REPORT, "Tell me.", None, (model, model, model), Settings(**options), None)
+    made = Run.prepare(REPORT, "Tell me.", None, (model, model, model), Settings(**options), Services())
     return made.drive(_story(made, plan, None))
 
 
