@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt, StringConstraints, Vali
 
 from orchestra.errors import SkillInvalid
 from orchestra.models.json_text import without_lone_surrogates
+from orchestra.skills.fields import AllowedTools, Retries, Seconds
 from orchestra.skills.skill import RESERVED_NAMES, Skill, fold_name
 
 MAX_DERIVED_LENGTH = 200
@@ -29,6 +30,11 @@ class CustomSkill(BaseModel):
     output_hint: str = ""
     max_tokens: PositiveInt | None = None
     layer: Literal["guarantee", "enhancement", "execution"] = "execution"
+    allowed_tools: AllowedTools = None
+    needs_approval: bool = False
+    max_turns: PositiveInt | None = None
+    timeout_s: Seconds | None = None
+    retries: Retries | None = None
 
 
 def custom_skill(name: str, definition: str | Mapping[str, Any] | Skill) -> Skill:
@@ -78,6 +84,11 @@ def _from_mapping(name: str, definition: Mapping[str, Any]) -> Skill:
             layer=fields.layer,
             max_tokens=fields.max_tokens,
             source="custom",
+            allowed_tools=fields.allowed_tools,
+            needs_approval=fields.needs_approval,
+            max_turns=fields.max_turns,
+            timeout_s=fields.timeout_s,
+            retries=fields.retries,
         )
     )
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
 
 from orchestra.errors import SkillInvalid
+from orchestra.skills.fields import Line, Retries, Seconds, Tools, needs_approval
 from orchestra.skills.skill import RESERVED_NAMES, Diagnostic, Skill, fold_name
 
 MAX_FILE_BYTES = 256 * 1024
@@ -29,35 +30,33 @@ _KEY_AND_VALUE = re.compile(r"^(\s*(?:- )?[A-Za-z][\w-]*:[ ]+)(\S.*?)[ ]*$")
 _RESERVED_FIRST = ("@", "`", "%")
 
 
-def _as_line(value: object) -> object:
-    """Scalars as one line of text: real files have numbers, dates and folded paragraphs."""
-    if value is None or isinstance(value, list | dict):
-        return value
-    return " ".join(str(value).split())
+class Common(BaseModel):
+    """Keys that mean the same in `metadata` and beside it."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    approval: Annotated[bool | None, BeforeValidator(needs_approval)] = None
+    max_turns: PositiveInt | None = Field(default=None, alias="max-turns")
+    timeout: Seconds | None = None
+    retries: Retries | None = None
 
 
-Line = Annotated[str, BeforeValidator(_as_line)]
-
-
-class Metadata(BaseModel):
+class Metadata(Common):
     """The keys of `metadata` that mean something here; others are the author's own."""
-
-    model_config = ConfigDict(extra="ignore")
 
     output_hint: Line = ""
     layer: Literal["guarantee", "enhancement", "execution"] = "execution"
     max_tokens: PositiveInt | None = None
 
 
-class Manifest(BaseModel):
+class Manifest(Common):
     """A skill's front matter: what may be known before the body is read."""
-
-    model_config = ConfigDict(extra="ignore")
 
     name: Line = ""
     description: Line = ""
     metadata: Metadata = Field(default_factory=Metadata)
     disable_model_invocation: bool = Field(default=False, alias="disable-model-invocation")
+    allowed_tools: Tools = Field(default=None, alias="allowed-tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +191,12 @@ def _validate(fields: dict[str, Any], text: str, path: Path, found: list[Diagnos
     except ValidationError as error:
         rest = {**fields, "metadata": dict(fields.get("metadata") or {})}
         for problem in error.errors(include_url=False, include_input=False):
-            key = str(problem["loc"][-1])
-            owner = rest["metadata"] if problem["loc"][0] == "metadata" else rest
+            is_metadata = problem["loc"][0] == "metadata" and len(problem["loc"]) > 1
+            key = str(problem["loc"][1 if is_metadata else 0])
+            owner = rest["metadata"] if is_metadata else rest
             owner.pop(key, None)
+            if key == "allowed-tools":
+                rest[key] = ""  # what was meant to be narrow is not read as everything
             message = f"`{key}` is ignored: {problem['msg'].lower()}"
             found.append(Diagnostic(str(path), _line_of(key, text), "warning", message))
         return Manifest.model_validate(rest)
@@ -242,6 +244,11 @@ def _build(manifest: Manifest, parts: FrontMatter, path: Path, found: list[Diagn
         max_tokens=manifest.metadata.max_tokens,
         source=str(path),
         is_listed=not manifest.disable_model_invocation,
+        allowed_tools=manifest.allowed_tools,
+        needs_approval=bool(manifest.approval or manifest.metadata.approval),
+        max_turns=manifest.max_turns or manifest.metadata.max_turns,
+        timeout_s=manifest.timeout or manifest.metadata.timeout,
+        retries=manifest.metadata.retries if manifest.retries is None else manifest.retries,
     )
 
 

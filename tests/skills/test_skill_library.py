@@ -98,12 +98,28 @@ def test_a_dict_gives_every_field() -> None:
         "output_hint": "a list",
         "max_tokens": 700,
         "layer": "enhancement",
+        "allowed_tools": "read_section, Bash(git:*)",
+        "needs_approval": True,
+        "max_turns": 4,
+        "timeout_s": 30,
+        "retries": 1,
     }
 
     library = SkillLibrary().merged({"legal_risk": definition})
 
     assert library["legal-risk"] == Skill(
-        "legal-risk", "Finds legal risk.", "Name the risk.", "a list", "enhancement", 700, "custom"
+        "legal-risk",
+        "Finds legal risk.",
+        "Name the risk.",
+        "a list",
+        "enhancement",
+        700,
+        "custom",
+        allowed_tools=("read_section", "Bash(git:*)"),
+        needs_approval=True,
+        max_turns=4,
+        timeout_s=30.0,
+        retries=1,
     )
 
 
@@ -150,6 +166,9 @@ def test_the_description_of_a_plain_prompt_is_its_first_sentence(prompt: str, de
         ("risk", {"description": "D", "system_prompt": "P", "max_tokens": 0}, "'max_tokens'"),
         ("risk", {"description": "D", "system_prompt": "P", "layer": "top"}, "'layer'"),
         ("risk", {"description": "D", "system_prompt": "P", 3: "x"}, "unknown"),
+        ("risk", {"description": "D", "system_prompt": "P", "timeout_s": 0}, "'timeout_s'"),
+        ("risk", {"description": "D", "system_prompt": "P", "retries": 3}, "'retries'"),
+        ("risk", {"description": "D", "system_prompt": "P", "allowed_tools": {"a": 1}}, "'allowed_tools'"),
     ],
 )
 def test_a_custom_skill_that_is_not_valid_is_refused_by_name(name, definition, reason: str) -> None:

@@ -35,7 +35,16 @@ def test_every_field_of_a_good_file_is_read_without_a_diagnostic(write) -> None:
     skill, diagnostics = read_skill(path)
 
     assert diagnostics == ()
-    assert skill == Skill("tone-check", "Finds the tone.", "Name it.", "one word", "enhancement", 300, str(path))
+    assert skill == Skill(
+        "tone-check",
+        "Finds the tone.",
+        "Name it.",
+        "one word",
+        "enhancement",
+        300,
+        str(path),
+        allowed_tools=("Bash(git:*)", "Read"),
+    )
 
 
 def test_a_byte_order_mark_and_windows_line_ends_change_nothing(write) -> None:
@@ -225,3 +234,61 @@ def _load(path: Path) -> Skill | Literal["refused"]:
         return read_skill(path)[0]
     except SkillInvalid:
         return "refused"
+
+
+@pytest.mark.parametrize(
+    ("written", "tools"),
+    [
+        ("allowed-tools: Bash(git:*) Read", ("Bash(git:*)", "Read")),
+        (
+            "allowed-tools: Bash(git add:*, git commit:*), Read,Write",
+            ("Bash(git add:*, git commit:*)", "Read", "Write"),
+        ),
+        ("allowed-tools:\n  - Read\n  - Bash(git log:*)\n  - Read", ("Read", "Bash(git log:*)")),
+        ("allowed-tools: [read_section, search_document]", ("read_section", "search_document")),
+        ("allowed-tools:", ()),
+        ("allowed-tools: {a: b}", ()),
+        ("license: MIT", None),
+    ],
+)
+def test_tools_are_read_however_they_are_listed(write, written: str, tools: tuple[str, ...] | None) -> None:
+    path = write(f"---\nname: tone-check\ndescription: D.\n{written}\n---\nName it.\n")
+
+    skill, _ = read_skill(path)
+
+    assert skill.allowed_tools == tools
+
+
+@pytest.mark.parametrize("place", ["{}", "metadata:\n  {}"])
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("approval: required", "needs_approval", True),
+        ("approval: true", "needs_approval", True),
+        ("approval: none", "needs_approval", False),
+        ("approval: whatever that is", "needs_approval", True),
+        ("max-turns: 3", "max_turns", 3),
+        ('max_turns: "3"', "max_turns", 3),
+        ("timeout: 30", "timeout_s", 30.0),
+        ("timeout: 1.5m", "timeout_s", 90.0),
+        ("retries: 0", "retries", 0),
+        ("retries: 2", "retries", 2),
+    ],
+)
+def test_what_a_skill_asks_of_its_run_is_read_in_metadata_and_beside_it(write, place, line, field, value) -> None:
+    path = write(f"---\nname: tone-check\ndescription: D.\n{place.format(line)}\n---\nName it.\n")
+
+    skill, diagnostics = read_skill(path)
+
+    assert getattr(skill, field) == value
+    assert diagnostics == ()
+
+
+@pytest.mark.parametrize("line", ["timeout: -1", "timeout: soon", "retries: 3", "max-turns: 0", "timeout: .nan"])
+def test_what_a_skill_asks_beyond_reason_is_left_out_with_a_warning(write, line: str) -> None:
+    path = write(f"---\nname: tone-check\ndescription: D.\n{line}\n---\nName it.\n")
+
+    skill, diagnostics = read_skill(path)
+
+    assert (skill.timeout_s, skill.retries, skill.max_turns) == (None, None, None)
+    assert [found.line for found in diagnostics] == [4]
