@@ -6,6 +6,7 @@ import math
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ _COMMON = """
 """
 STOP_WORDS = frozenset(_COMMON.split())
 _WORD = re.compile(r"[^\W_]+")
+_TOKENIZER = "tokenize='porter unicode61 remove_diacritics 2'"
 _MOST_TERMS = 64
 TITLE_AND_BODY = {"title": 4.0, "body": 1.0}  # what a query is searched in, and how it weighs
 _LEAST_RARITY = 1e-6  # what FTS5 takes where more than half of the rows hold a phrase
@@ -44,10 +46,7 @@ class LexicalIndex:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._fields = tuple(fields)
         names = ", ".join(fields)
-        self._connection.execute(
-            f"CREATE VIRTUAL TABLE unit USING fts5({names}, content='',"
-            " tokenize='porter unicode61 remove_diacritics 2')"
-        )
+        self._connection.execute(f"CREATE VIRTUAL TABLE unit USING fts5({names}, content='', {_TOKENIZER})")
         self._connection.execute("BEGIN")
         self._connection.executemany(
             f"INSERT INTO unit(rowid, {names}) VALUES (?{', ?' * len(fields)})",
@@ -136,3 +135,21 @@ def terms_of(query: str) -> list[str]:
     """The distinct words of a query in order, stop words dropped."""
     words = dict.fromkeys(word.lower() for word in _WORD.findall(query))
     return [word for word in words if word not in STOP_WORDS][:_MOST_TERMS]
+
+
+def phrases_in(text: str, phrases: Iterable[str]) -> frozenset[str]:
+    """Those of `phrases` whose words stand in `text` one after another, compared without case and by their stems."""
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(
+            "CREATE VIRTUAL TABLE said USING fts5(words, tokenize='porter unicode61 remove_diacritics 2')"
+        )
+        connection.execute("INSERT INTO said VALUES (?)", (text,))
+        count = "SELECT count(*) FROM said WHERE said MATCH ?"
+        return frozenset(
+            phrase
+            for phrase in phrases
+            if any(character.isalnum() for character in phrase)
+            and connection.execute(count, ('"' + phrase.replace('"', " ").replace("\0", " ") + '"',)).fetchone()[0]
+        )

@@ -1,0 +1,131 @@
+"""The steps of a composite skill: what is wrong with them, what they wait for, and those that code can write itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from orchestra.errors import CallCycleDetected, SkillInvalid
+from orchestra.skills.skill import fold_name
+from orchestra.skills.trees.replies import Decomposition, Step
+
+FixedStrategy = Literal["parallel", "sequential"]
+Dependencies = Mapping[str, Sequence[str]]
+
+
+def fixed_plan(names: Sequence[str], strategy: FixedStrategy, dependencies: Dependencies) -> tuple[Step, ...]:
+    """One step for each sub-skill, dependencies first: what needs no decomposer.
+
+    By "sequential" each step also waits for the one before it. Raises `CallCycleDetected`.
+    """
+    ordered = in_dependency_order(names, dependencies)
+    numbers = {name: number for number, name in enumerate(ordered, start=1)}
+    steps: list[Step] = []
+    for name, number in numbers.items():
+        needed = {numbers[fold_name(each)] for each in dependencies.get(name, ()) if fold_name(each) in numbers}
+        if strategy == "sequential" and number > 1:
+            needed.add(number - 1)
+        steps.append(
+            Step(step=number, sub_skill=name, depends_on=tuple(sorted(needed)), can_parallelize=strategy == "parallel")
+        )
+    return tuple(steps)
+
+
+def in_dependency_order(names: Sequence[str], dependencies: Dependencies) -> tuple[str, ...]:
+    """`names` folded, in their own order as far as each one's dependencies stand before it.
+
+    Dependencies outside of `names` are left out. Raises `CallCycleDetected` with the cycle's path.
+    """
+    wanted = list(dict.fromkeys(fold_name(name) for name in names))
+    needs = {
+        name: [fold_name(each) for each in dependencies.get(name, ()) if fold_name(each) in wanted] for name in wanted
+    }
+    cycle = find_cycle(needs)
+    if cycle:
+        raise CallCycleDetected("sub-skills wait for one another", cause=" → ".join(cycle))
+    ordered: dict[str, None] = {}
+    stack = list(reversed(wanted))
+    while stack:
+        name = stack.pop()
+        missing = [each for each in needs[name] if each not in ordered]
+        if name in ordered:
+            continue
+        if missing:
+            stack.extend((name, *reversed(missing)))
+        else:
+            ordered[name] = None
+    return tuple(ordered)
+
+
+def find_cycle(needs: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The first cycle in the order of the keys, its first name again at its end; empty when there is none."""
+    done: set[str] = set()
+    for start in needs:
+        path: dict[str, None] = {}
+        stack: list[tuple[str, bool]] = [(start, True)]
+        while stack:
+            name, is_entering = stack.pop()
+            if not is_entering:
+                path.pop(name)
+                done.add(name)
+            elif name in path:
+                names = list(path)
+                return (*names[names.index(name) :], name)
+            elif name not in done:
+                path[name] = None
+                stack.append((name, False))
+                stack.extend((each, True) for each in reversed(list(needs.get(name, ()))))
+    return ()
+
+
+def checked(decomposition: Decomposition, known: Sequence[str], dependencies: Dependencies) -> Decomposition:
+    """A decomposition that can be carried out: names folded, and the skill's own dependencies put in.
+
+    Raises `SkillInvalid` for a number used twice, a sub-skill that does not exist or a step that waits for one that
+    does not, `CallCycleDetected` for steps that wait for one another. A decomposer is told, and asked again.
+    """
+    names = {fold_name(name): name for name in known}
+    numbers = [step.step for step in decomposition.execution_plan]
+    if len(set(numbers)) != len(numbers):
+        raise SkillInvalid("two steps have the same number", suggestion="Number the steps 1, 2, 3, ...")
+    for step in decomposition.execution_plan:
+        if fold_name(step.sub_skill) not in names:
+            listed = ", ".join(names)
+            raise SkillInvalid(f"step {step.step} names {step.sub_skill!r}", cause=f"the sub-skills are {listed}")
+        unknown = [number for number in step.depends_on if number not in numbers]
+        if unknown:
+            raise SkillInvalid(f"step {step.step} waits for step {unknown[0]}", cause="there is no such step")
+    steps = tuple(
+        _with_dependencies(step, decomposition.execution_plan, dependencies) for step in decomposition.execution_plan
+    )
+    cycle = find_cycle({str(step.step): [str(number) for number in step.depends_on] for step in steps})
+    if cycle:
+        raise CallCycleDetected("steps wait for one another", cause=" → ".join(f"step {number}" for number in cycle))
+    return decomposition.model_copy(update={"execution_plan": steps})
+
+
+def _with_dependencies(step: Step, steps: Sequence[Step], dependencies: Dependencies) -> Step:
+    """The step waits for every step of a sub-skill that its own one depends on."""
+    name = fold_name(step.sub_skill)
+    needed = {fold_name(each) for each in dependencies.get(name, ())}
+    before = {other.step for other in steps if fold_name(other.sub_skill) in needed and other.step != step.step}
+    return step.model_copy(update={"sub_skill": name, "depends_on": tuple(sorted({*step.depends_on, *before}))})
+
+
+def undone(required: Sequence[str], completed: Iterable[str]) -> tuple[str, ...]:
+    """Which of a skill's required sub-skills have no completed step."""
+    done = {fold_name(name) for name in completed}
+    return tuple(name for name in map(fold_name, required) if name not in done)
+
+
+def waves(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the steps that may run at once, wave after wave: for people to look at."""
+    left = {step.step: set(step.depends_on) for step in steps}
+    found: list[tuple[int, ...]] = []
+    while left:
+        ready = tuple(number for number, needed in left.items() if not needed & left.keys())
+        if not ready:
+            raise CallCycleDetected("steps wait for one another", cause=", ".join(map(str, left)))
+        found.append(ready)
+        left = {number: needed for number, needed in left.items() if number not in ready}
+    return tuple(found)
