@@ -25,6 +25,8 @@ class Status(StrEnum):
 
 
 FINAL = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+WAITING = frozenset({Status.WAITING_USER, Status.CONFIRM_REQUIRED})
+"""A person is asked."""
 
 
 @dataclass(slots=True)

@@ -20,10 +20,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from orchestra.errors import DependencyFailed, NodeTimeout, OrchestraError, RunCancelled, UnexpectedFailure
+from orchestra.errors import (
+    DependencyFailed,
+    NodeTimeout,
+    OrchestraError,
+    RunCancelled,
+    RunWaiting,
+    UnexpectedFailure,
+)
 from orchestra.models.protocol import Deadline
 from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
-from orchestra.runtime.node import FINAL, Node, Status
+from orchestra.runtime.node import FINAL, WAITING, Node, Status
 from orchestra.runtime.retry import RetryPolicy
 from orchestra.runtime.workers import borrow, give_back
 
@@ -48,6 +55,11 @@ class _Call(_Effect):
     attempt: int = 0
     deadline: Deadline | None = None
     began: tuple[float, float] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Apart(_Effect):
+    function: Callable[[], Any]
 
 
 @dataclass(eq=False, slots=True)
@@ -126,6 +138,14 @@ class Scheduler:
         Raises what the function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`.
         """
         return await _Call(function, node, timeout_s, retry)
+
+    async def call_apart(self, function: Callable[[], T]) -> T:
+        """`function()` on a thread of its own, which holds no worker and has no deadline: for what people take.
+
+        Raises what the function raised, or `RunCancelled`; then its thread is left behind, and Python's exit does not
+        wait for it.
+        """
+        return await _Apart(function)
 
     async def join(self, jobs: Sequence[Job[Any] | Milestone]) -> None:
         """Wait until all of `jobs` have ended, however they ended, and the milestones among them are reached."""
@@ -210,6 +230,8 @@ class Scheduler:
     def _begin(self, job: Job[Any], effect: _Effect) -> None:
         if isinstance(effect, _Call):
             self._submit(job, effect)
+        elif isinstance(effect, _Apart):
+            self._start_apart(job, effect)
         elif isinstance(effect, _Join):
             pending = [other for other in effect.jobs if not other.is_done]
             effect.missing = len(pending)
@@ -232,7 +254,9 @@ class Scheduler:
     def _finish(self, job: Job[Any], result: Any, error: OrchestraError | None) -> None:
         job.is_done, job.result, job.error = True, result, error
         self._jobs.pop(job, None)
-        if job.node.status not in FINAL:
+        if isinstance(error, RunWaiting):
+            self._leave_waiting(job.node, error)
+        elif job.node.status not in FINAL and (error is not None or job.node.status not in WAITING):
             ended = Status.COMPLETED
             if error is not None:
                 ended = Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED
@@ -240,6 +264,13 @@ class Scheduler:
             self._announce(job.node)
         for notify in job.waiters:
             notify(job)
+
+    def _leave_waiting(self, node: Node, error: RunWaiting) -> None:
+        """A node that waits for a person keeps its status, and so does one that has not begun; its parents get it."""
+        status = error.details.get("status")
+        if node.status is Status.EXECUTING and status in WAITING:
+            node.status = Status(status)
+            self._announce(node)
 
     def _dependency_ended(self, job: Job[Any], ended: Job[Any]) -> None:
         job.unfinished_dependencies -= 1
@@ -333,6 +364,21 @@ class Scheduler:
         if job.waiting_for is call:
             self._submit(job, call)
 
+    def _start_apart(self, job: Job[Any], apart: _Apart) -> None:
+        if self._is_cancelled:
+            self._ready.append((job, None, RunCancelled("the run was cancelled")))
+            return
+
+        def work() -> None:
+            value, error = None, None
+            try:
+                value = apart.function()
+            except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
+                error = raised if isinstance(raised, OrchestraError) else _unexpected(raised)
+            self._inbox.put(lambda: self._resume(job, apart, value, error))
+
+        threading.Thread(target=work, name="orchestra-person", daemon=True).start()
+
     # Timers, cancellation, the end
 
     def _at(self, seconds: float, action: Callable[[], None]) -> None:
@@ -344,7 +390,7 @@ class Scheduler:
             effect = job.waiting_for
             if isinstance(effect, _Call) and effect.deadline is not None:
                 effect.deadline.cancel()
-            if isinstance(effect, _Call) or job.unfinished_dependencies:
+            if isinstance(effect, _Call | _Apart) or job.unfinished_dependencies:
                 job.waiting_for = None
                 self._ready.append((job, None, RunCancelled("the run was cancelled")))
 
@@ -388,6 +434,8 @@ def _dependency_failed(dependency: Job[Any]) -> OrchestraError:
     error = dependency.error
     if isinstance(error, RunCancelled):
         return RunCancelled("the run was cancelled before this started")
+    if isinstance(error, RunWaiting):
+        return RunWaiting(f"{dependency.node.id}, on which this depends, waits for a person")
     cause = f"{error.code}: {error.what}" if error is not None else ""
     return DependencyFailed(f"{dependency.node.id}, on which this depends, failed", cause=cause)
 
