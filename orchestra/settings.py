@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, TypeVar, cast
 
 from orchestra.document import Document, DocumentSet
 from orchestra.errors import InputInvalid
@@ -16,26 +16,58 @@ from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import CHOICES, StrategyChoice
 from orchestra.runtime.events import Listener
-from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills import Skill, SkillLibrary, fold_name
+
+T = TypeVar("T")
 
 Context = str | Path | Document | DocumentSet | Sequence[str | Path | Document]
 Skills = SkillLibrary | Mapping[str, str | Mapping[str, Any] | Skill]
 ModelChoice = str | Model | None
 PlanChoice = Plan | Mapping[str, Any] | str | Path
+PerSkill = Mapping[str, T] | T
+"""By skill, or one value for every skill."""
 
 MOST_FOLLOWUPS = 3
+MOST_RETRIES = 2
 SUBTASK_TIMEOUT_S = 60.0
 PHASE_TIMEOUT_S = 300.0  # planning and synthesis
+LONGEST_TIMEOUT_S = 1_000_000
 REPLY_ROOM = 0.9  # share of a context window that a slice may take
 _LONGEST_PATH_TEXT = 10_000  # characters
 
 
+class Options(TypedDict, total=False):
+    """The keyword arguments that choose a `Settings`. One that is not given is the configuration's."""
+
+    max_workers: int
+    max_tokens: int
+    synthesis_max_tokens: int
+    temperature: float | None
+    on_unresolved: OnUnresolved | None
+    timeout_s: float | None
+    phase_timeout_s: float | None
+    timeout_per_skill: PerSkill[float] | None
+    retries: int
+    retry_on_failure: PerSkill[int] | None
+    max_attempts: int
+    max_depth: int
+    strategy: StrategyChoice
+    outline_tokens: int
+    is_document_cached: bool
+    max_followups: int
+    max_tokens_total: int | None
+    max_cost_usd: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a caller may set.
+    """What a caller may set; `RANGES` says what each may be.
 
-    `timeout_s` None means 60 s for a subtask and 300 s for the other phases; `on_unresolved` None means "search" by
-    strategy `outline` and "full" otherwise.
+    `timeout_s` bounds each attempt of a call; None means 60 s for a subtask and 300 s for planning and synthesis, which
+    `phase_timeout_s` bounds by itself. `timeout_per_skill` and `retry_on_failure` are for the subtasks of a skill, and
+    win over what its manifest says; as one value, they are for every skill whose manifest says nothing. `retries` is
+    how often a subtask that failed is done again, within `max_attempts` for each of its calls. `on_unresolved` None
+    means "search" by strategy `outline` and "full" otherwise.
     """
 
     max_workers: int = 5
@@ -44,7 +76,12 @@ class Settings:
     temperature: float | None = 0.3
     on_unresolved: OnUnresolved | None = None
     timeout_s: float | None = None
+    phase_timeout_s: float | None = None
+    timeout_per_skill: PerSkill[float] | None = None
+    retries: int = 0
+    retry_on_failure: PerSkill[int] | None = None
     max_attempts: int = 3
+    max_depth: int = 4
     strategy: StrategyChoice = "auto"
     outline_tokens: int = OUTLINE_TOKENS
     is_document_cached: bool = False
@@ -54,26 +91,112 @@ class Settings:
 
     def check(self) -> None:
         """Raise `InputInvalid` for a value that makes no sense."""
-        for name in ("max_workers", "max_tokens", "synthesis_max_tokens", "max_attempts", "outline_tokens"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputInvalid(f"{name} is {value!r}", cause="it is a whole number of at least 1")
-        limit = self.max_tokens_total
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise InputInvalid(f"max_tokens_total is {limit!r}", cause="it is a whole number of at least 1, or None")
-        cost = self.max_cost_usd
-        if cost is not None and not (_is_number(cost) and 0 <= cost < math.inf):
-            raise InputInvalid(f"max_cost_usd is {cost!r}", cause="it is a number of dollars, at least 0, or None")
-        if self.timeout_s is not None and not (_is_number(self.timeout_s) and self.timeout_s > 0):
-            raise InputInvalid(f"timeout_s is {self.timeout_s!r}", cause="it is a number of seconds above 0")
-        if self.temperature is not None and not (_is_number(self.temperature) and 0 <= self.temperature < math.inf):
-            raise InputInvalid(f"temperature is {self.temperature!r}", cause="it is a number of at least 0, or None")
-        if type(self.max_followups) is not int or not 0 <= self.max_followups <= MOST_FOLLOWUPS:
-            raise InputInvalid(f"max_followups is {self.max_followups!r}", cause=f"it is 0 to {MOST_FOLLOWUPS}")
-        if self.strategy not in CHOICES:
-            raise InputInvalid(f"strategy is {self.strategy!r}", cause=f"it is one of {', '.join(CHOICES)}")
-        if self.on_unresolved not in ("full", "search", "error", None):
-            raise InputInvalid(f"on_unresolved is {self.on_unresolved!r}", cause="it is 'full', 'search' or 'error'")
+        for name, range_ in RANGES.items():
+            range_.check(name, getattr(self, name))
+
+    def subtask_limit_s(self, *skills: Skill) -> float:
+        """Seconds for one attempt of a call that does the work of these skills' subtasks, together."""
+        each = [self._own_timeout_s(skill) or self.timeout_s or SUBTASK_TIMEOUT_S for skill in skills]
+        return sum(each) if self.timeout_s is None else max(each)
+
+    @property
+    def phase_limit_s(self) -> float:
+        """Seconds for one attempt of a call that plans or joins."""
+        return self.phase_timeout_s or self.timeout_s or PHASE_TIMEOUT_S
+
+    def retries_of(self, skill: Skill) -> int:
+        """How often a subtask of this skill is done again when it fails."""
+        own, general = _named(self.retry_on_failure, skill), _bare(self.retry_on_failure)
+        return int(_first(own, skill.retries, general, self.retries))
+
+    def _own_timeout_s(self, skill: Skill) -> float | None:
+        return _first(_named(self.timeout_per_skill, skill), skill.timeout_s, _bare(self.timeout_per_skill), None)
+
+
+def _named(setting: PerSkill[T] | None, skill: Skill) -> T | None:
+    if not isinstance(setting, Mapping):
+        return None
+    return next((value for name, value in setting.items() if fold_name(name) == skill.name), None)
+
+
+def _bare(setting: PerSkill[T] | None) -> T | None:
+    return None if isinstance(setting, Mapping) else setting
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a setting may be, and the words that say so: "it is {words}"."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+    def check(self, name: str, value: object) -> None:
+        """Raise `InputInvalid` for a value outside it."""
+        if not self.holds(value):
+            raise InputInvalid(f"{name} is {value!r}", cause=f"it is {self.words}")
+
+    def or_none(self) -> Range:
+        return Range(f"{self.words}, or None", lambda value: value is None or self.holds(value))
+
+    def or_per_skill(self) -> Range:
+        """One value, or a mapping of skills to values."""
+
+        def holds(value: Any) -> bool:
+            if not isinstance(value, Mapping):
+                return value is None or self.holds(value)
+            entries = cast("Mapping[object, object]", value).items()
+            return all(isinstance(name, str) and bool(fold_name(name)) and self.holds(each) for name, each in entries)
+
+        return Range(f"{self.words}, or a mapping of skills to such values", holds)
+
+
+def _whole(least: int, most: int | None = None) -> Range:
+    words = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    return Range(words, lambda value: type(value) is int and least <= value <= (value if most is None else most))
+
+
+def _one_of(*choices: str) -> Range:
+    return Range(f"one of {', '.join(choices)}", lambda value: isinstance(value, str) and value in choices)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -math.inf < value < math.inf
+
+
+_seconds = Range(
+    f"a number of seconds above 0, at most {LONGEST_TIMEOUT_S:,}",
+    lambda value: _is_number(value) and 0 < value <= LONGEST_TIMEOUT_S,
+)
+_times = Range(
+    f"a whole number from 0 to {MOST_RETRIES}, or true or false",
+    lambda value: isinstance(value, int) and 0 <= value <= MOST_RETRIES,
+)
+
+RANGES: Mapping[str, Range] = {
+    "max_workers": _whole(1),
+    "max_tokens": _whole(1),
+    "synthesis_max_tokens": _whole(1),
+    "temperature": Range("a number of at least 0", lambda value: _is_number(value) and value >= 0).or_none(),
+    "on_unresolved": _one_of("full", "search", "error").or_none(),
+    "timeout_s": _seconds.or_none(),
+    "phase_timeout_s": _seconds.or_none(),
+    "timeout_per_skill": _seconds.or_per_skill(),
+    "retries": _whole(0, MOST_RETRIES),
+    "retry_on_failure": _times.or_per_skill(),
+    "max_attempts": _whole(1),
+    "max_depth": _whole(2, 8),
+    "strategy": _one_of(*CHOICES),
+    "outline_tokens": _whole(1),
+    "is_document_cached": Range("true or false", lambda value: isinstance(value, bool)),
+    "max_followups": _whole(0, MOST_FOLLOWUPS),
+    "max_tokens_total": _whole(1).or_none(),
+    "max_cost_usd": Range("a number of dollars, at least 0", lambda value: _is_number(value) and value >= 0).or_none(),
+}
+"""What each field of `Settings` may be. Nothing else knows ranges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +205,6 @@ class Services:
 
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_path_of_a_file(text: str) -> bool:

@@ -21,12 +21,11 @@ async def ask(
     node: Node,
     model: Model,
     request: ModelRequest,
-    default_timeout_s: float,
+    timeout_s: float,
     *,
     streams_answer: bool = False,
 ) -> ModelReply:
     """Send `request` for `node` within the run's limits, and count it. Raises `BudgetExceeded` instead of sending."""
-    timeout_s = run.settings.timeout_s or default_timeout_s
     minimum = cache_minimum(model)
     prefix = prefix_of(request, f"{model_name(model)} {model_base_url(model)}") if minimum else None
     if minimum is None or prefix is None:

@@ -28,7 +28,6 @@ from orchestra.run.state import Run
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job, Milestone
-from orchestra.settings import SUBTASK_TIMEOUT_S
 
 _ABOUT_THE_CALL = (
     BudgetExceeded,
@@ -167,5 +166,5 @@ async def _ask_for(
     request = bundle.request(
         max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=known, slices=slices
     )
-    timeout_s = SUBTASK_TIMEOUT_S * len(bundle.assignments)  # so much more is written
+    timeout_s = run.settings.subtask_limit_s(*(each.skill for each in bundle.assignments))
     return await ask(run, node, run.worker, request, timeout_s, streams_answer=streams_answer)

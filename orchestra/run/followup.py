@@ -17,7 +17,7 @@ from orchestra.run.state import Run
 from orchestra.runtime.calls import context_window, model_notice
 from orchestra.runtime.events import FollowedUp
 from orchestra.runtime.node import Node
-from orchestra.settings import REPLY_ROOM, SUBTASK_TIMEOUT_S
+from orchestra.settings import REPLY_ROOM
 
 log = logging.getLogger("orchestra")
 
@@ -81,7 +81,8 @@ async def _ask_again(
     ranges = [str(lines) for lines in further.line_ranges]
     run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
     request = _request(run, assignment, further, lack, findings)
-    reply = await ask(run, node, run.worker, request, SUBTASK_TIMEOUT_S, streams_answer=streams_answer)
+    limit_s = run.settings.subtask_limit_s(assignment.skill)
+    reply = await ask(run, node, run.worker, request, limit_s, streams_answer=streams_answer)
     keep_reply(run, node, reply)
     return reply.text.strip()
 

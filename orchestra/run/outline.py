@@ -16,7 +16,6 @@ from orchestra.run.strategy import first_request
 from orchestra.run.whole import plan_for_whole
 from orchestra.runtime.events import LookTaken
 from orchestra.runtime.node import Node
-from orchestra.settings import PHASE_TIMEOUT_S
 from orchestra.skills.library import GENERIC
 
 
@@ -64,10 +63,10 @@ async def _after_look(run: Run, node: Node, request: ModelRequest, look: Sequenc
 
 async def _read(run: Run, node: Node, request: ModelRequest, *, may_look: bool = True) -> OutlineReply:
     """One call; one more if its reply cannot be mended."""
-    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:
         return read_outline_reply(reply, run.documents, may_look=may_look)
     except PlanInvalid as error:
         run.warn("PLAN_ASKED_AGAIN", f"the planner's reply is no valid plan: {error.cause}", node.id)
-        reply = await ask(run, node, run.planner, repair_request(request, reply, error), PHASE_TIMEOUT_S)
+        reply = await ask(run, node, run.planner, repair_request(request, reply, error), run.settings.phase_limit_s)
         return read_outline_reply(reply, run.documents, may_look=may_look)

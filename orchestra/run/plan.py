@@ -18,7 +18,7 @@ from orchestra.run.state import Run
 from orchestra.run.strategy import choose_strategy
 from orchestra.runtime.events import PlanReady
 from orchestra.runtime.node import Node
-from orchestra.settings import PHASE_TIMEOUT_S, PlanChoice
+from orchestra.settings import PlanChoice
 
 
 async def decide(run: Run) -> Plan:
@@ -46,12 +46,12 @@ async def _ask_planner(run: Run) -> Plan:
 
 async def _ask_for_plan(run: Run, node: Node) -> Plan:
     request = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
-    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:
         plan, notes = read_plan(reply)
     except PlanInvalid as error:
         run.warn("PLAN_ASKED_AGAIN", f"the planner's reply is no valid plan: {error.cause}", node.id)
-        reply = await ask(run, node, run.planner, repair_request(request, reply, error), PHASE_TIMEOUT_S)
+        reply = await ask(run, node, run.planner, repair_request(request, reply, error), run.settings.phase_limit_s)
         plan, notes = read_plan(reply)
     for note in notes:
         run.warn("PLAN_MENDED", note, node.id)

@@ -20,7 +20,6 @@ from orchestra.run.state import Run
 from orchestra.run.whole import condense
 from orchestra.runtime.calls import model_notice
 from orchestra.runtime.node import Node
-from orchestra.settings import PHASE_TIMEOUT_S
 
 
 async def synthesize(
@@ -67,18 +66,18 @@ async def _ask_for_answer(run: Run, node: Node, findings: Sequence[Finding], sch
     )
     if schema is not None:
         return await ask_for_data(run, node, run.synthesizer, request, schema)
-    reply = await ask(run, node, run.synthesizer, request, PHASE_TIMEOUT_S, streams_answer=True)
+    reply = await ask(run, node, run.synthesizer, request, run.settings.phase_limit_s, streams_answer=True)
     keep_reply(run, node, reply)
     return Draft(reply.text.strip())
 
 
 async def ask_for_data(run: Run, node: Node, model: Model, request: ModelRequest, schema: AnswerSchema) -> Draft:
     """Text and data from one call; one more if they do not fit the schema. Raises `AnswerInvalid`."""
-    reply = await ask(run, node, model, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, model, request, run.settings.phase_limit_s)
     keep_reply(run, node, reply)
     try:
         return Draft(*read_answer(reply, schema))
     except AnswerInvalid as error:
         run.warn("ANSWER_ASKED_AGAIN", f"the answer does not fit the schema: {error.cause}", node.id)
-        reply = await ask(run, node, model, answer_repair(request, reply, error), PHASE_TIMEOUT_S)
+        reply = await ask(run, node, model, answer_repair(request, reply, error), run.settings.phase_limit_s)
         return Draft(*read_answer(reply, schema))

@@ -31,7 +31,7 @@ from orchestra.run.state import Run
 from orchestra.runtime.calls import context_window
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job
-from orchestra.settings import PHASE_TIMEOUT_S, REPLY_ROOM
+from orchestra.settings import REPLY_ROOM
 
 PART_SKILL = "summarization"
 MOST_LEVELS = 8
@@ -126,7 +126,7 @@ async def _join_level(
 async def _join(run: Run, node: Node, group: Sequence[Finding], room: int) -> Finding:
     most = max(1, min(run.settings.synthesis_max_tokens, room // SHRINKING))
     request = join_request(run.task, group, max_tokens=most, temperature=run.settings.temperature)
-    reply = await ask(run, node, run.synthesizer, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, run.synthesizer, request, run.settings.phase_limit_s)
     keep_reply(run, node, reply)
     return joined_finding(group, reply.text.strip())
 
