@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from orchestra.document import DocumentSet, Slice
     from orchestra.document.view import OutlineView
 
-Purpose = Literal["plan", "subtask", "synthesis", "other"]
+Purpose = Literal["plan", "subtask", "synthesis", "route", "other"]
 StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceeded", "pause"]
+ToolChoice = Literal["auto", "none"]
 
 
 def fence(tag: str, body: str, attributes: str = "") -> str:
@@ -155,7 +156,21 @@ class Tasks:
         return f"<<{number}>>"
 
 
-Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task | Tasks
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Values that code holds, as JSON inside a fence called `name`: outputs of steps, context of a caller."""
+
+    name: str
+    values: Mapping[str, Any]
+    cacheable: bool = False
+    kind: ClassVar[str] = "facts"
+
+    @property
+    def text(self) -> str:
+        return fence(self.name, json.dumps(self.values, ensure_ascii=False, sort_keys=True, default=str))
+
+
+Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task | Tasks | Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +184,12 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
+    """What the model wants done. `fault` says why its arguments are of no use: then they are empty, and it is not run."""
+
     id: str
     name: str
     arguments: Mapping[str, Any]
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +201,34 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A turn after the blocks: what the model said, or what it is told next."""
+    """A turn after the blocks: what the model said, or what it is told next.
+
+    `raw` is that of the reply which this turn repeats. A `cacheable` turn ends what a prompt cache may hold.
+    """
 
     role: Literal["user", "assistant"]
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     tool_results: tuple[ToolResult, ...] = ()
+    raw: Mapping[str, Any] | None = None
+    cacheable: bool = False
+
+    @property
+    def shown(self) -> str:
+        """All that a model reads of the turn, as one text."""
+        calls = (f"{call.name} {json.dumps(dict(call.arguments), default=str)}" for call in self.tool_calls)
+        return "\n".join((*((self.text,) if self.text else ()), *calls, *(result.text for result in self.tool_results)))
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of the turn is sent, JSON-ready."""
+        written: dict[str, Any] = {
+            "role": self.role,
+            "text": self.text,
+            "calls": [[call.id, call.name, dict(call.arguments)] for call in self.tool_calls],
+            "results": [[result.call_id, result.text, result.is_error] for result in self.tool_results],
+        }
+        return written | ({"raw": self.raw} if self.raw else {}) | ({"cacheable": True} if self.cacheable else {})
 
 
 class Cancellation:
@@ -261,14 +301,16 @@ class Deadline(Cancellation):
 class ModelRequest:
     """One call. `blocks` make the prompt, `messages` the turns after it.
 
-    `schema` asks for JSON of that shape, `on_delta` for the text as it arrives. Deadline and sink are no
-    part of the request's identity: `fingerprint` covers only what is sent.
+    `schema` asks for JSON of that shape, `on_delta` for the text as it arrives. With `tool_choice` "none" the tools
+    stand in the request, for the prompt cache's sake, and cannot be called. Deadline and sink are no part of the
+    request's identity: `fingerprint` covers only what is sent.
     """
 
     blocks: tuple[Block, ...]
     purpose: Purpose = "other"
     messages: tuple[Message, ...] = ()
     tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
     schema: Mapping[str, Any] | None = None
     schema_name: str = "reply"
     max_tokens: int = 2048
@@ -282,7 +324,7 @@ class ModelRequest:
     @property
     def prompt(self) -> str:
         """The text of all blocks and turns as one string: what token counts are taken from."""
-        turns = (f"{message.role}: {message.text}" for message in self.messages)
+        turns = (f"{message.role}: {message.shown}" for message in self.messages)
         return "\n\n".join((*(block.text for block in self.blocks), *turns))
 
     @property
@@ -292,20 +334,13 @@ class ModelRequest:
         for block in self.blocks:
             digest.update(f"{block.kind}\x1f{block.cacheable}\x1f{block.text}\x1e".encode())
         rest = {
-            "messages": [
-                {
-                    "role": message.role,
-                    "text": message.text,
-                    "calls": [[call.id, call.name, dict(call.arguments)] for call in message.tool_calls],
-                    "results": [[result.call_id, result.text, result.is_error] for result in message.tool_results],
-                }
-                for message in self.messages
-            ],
+            "messages": [message.identity for message in self.messages],
             "tools": [[tool.name, tool.description, dict(tool.parameters)] for tool in self.tools],
             "schema": self.schema,
             "max_tokens": self.max_tokens,
             "temperature": self.temperature,
         }
+        rest |= {"tool_choice": self.tool_choice} if self.tool_choice != "auto" else {}
         digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())
         return digest.hexdigest()
 
@@ -330,7 +365,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model answered. `data` is the parsed JSON when a schema was asked for and the text holds one."""
+    """What a model answered. `data` is the parsed JSON when a schema was asked for and the text holds one.
+
+    `raw` is set where its tool calls must go back to the provider as they came: the turn in the provider's own form,
+    JSON-ready, with the `model` that wrote it.
+    """
 
     text: str
     usage: Usage = field(default_factory=Usage)
@@ -339,6 +378,12 @@ class ModelReply:
     stop_reason: StopReason = "end"
     model: str = ""
     request_id: str = ""
+    raw: Mapping[str, Any] | None = None
+
+    @property
+    def turn(self) -> Message:
+        """The reply as a turn of the conversation that goes on."""
+        return Message("assistant", self.text, self.tool_calls, raw=self.raw)
 
 
 @runtime_checkable
