@@ -108,7 +108,7 @@ class SkillLibrary(Mapping[str, Skill]):
 
 def _read_folder(folder: Path) -> Iterator[tuple[Skill | None, tuple[Diagnostic, ...]]]:
     """Each skill with what was found in its file; None in its place when it is no skill."""
-    from orchestra.skills.manifest import read_skill
+    from orchestra.skills.front_matter import read_skill
 
     alone = folder if folder.is_file() and folder.name in _FILE_NAMES else _skill_file(folder)
     if alone:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+if TYPE_CHECKING:
+    from orchestra.skills.manifest import Manifest
+
+Severity = Literal["note", "warning", "error"]
 RESERVED_NAMES = frozenset({"self"})  # in a plan, `self` says that the planner answered
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A named prompt. `name` is folded (see `fold_name`); `description` is what a planner chooses by.
+    """A skill, loaded. `name` is folded (see `fold_name`); `description` is what a planner chooses by.
 
     `output_hint` says in a phrase what the reply looks like, `max_tokens` bounds it (None: the run's bound),
     `source` is "builtin", "custom", or the SKILL.md it was read from. A skill that is not `is_listed`
     can be named by a plan, and is kept out of the catalogue. `allowed_tools` are patterns as the Agent Skills format
     writes them (None: what the run has); one that is not `is_trusted` gets no tools. `needs_approval`: a person
     approves its work before it starts. `max_turns`, `timeout_s` and `retries` None: the run's.
+
+    `function` is the callable of a code skill, `parameters` and `output` what it takes and gives (a JSON schema, or
+    for parameters its short form; None: not said), `output_model` the pydantic model that `output` is of, if it is of
+    one. `manifest` holds the rest of what was declared; equal skills may come from different places.
     """
 
     name: str
@@ -35,14 +44,22 @@ class Skill:
     max_turns: int | None = None
     timeout_s: float | None = None
     retries: int | None = None
+    function: Callable[..., Any] | None = None
+    parameters: Mapping[str, Any] | None = None
+    output: Mapping[str, Any] | None = None
+    output_model: type[Any] | None = field(default=None, compare=False)
+    manifest: Manifest | None = field(default=None, compare=False, repr=False)
 
 
 class Diagnostic(NamedTuple):
-    """A deviation found in a skill's file. `line` is 1-indexed; 0 when it is about the whole file."""
+    """A deviation found in a skill's file. `line` is 1-indexed; 0 when it is about the whole file.
+
+    A note: read as it was meant. A warning: something was mended or left out. An error: there is no such skill.
+    """
 
     path: str
     line: int
-    severity: Literal["warning", "error"]
+    severity: Severity
     message: str
 
 

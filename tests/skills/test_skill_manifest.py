@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.errors import SkillInvalid
-from orchestra.skills.manifest import MAX_FILE_BYTES, read_skill
+from orchestra.skills.front_matter import MAX_FILE_BYTES, read_skill
 from orchestra.skills.skill import Diagnostic, Skill, fold_name
 
 
