@@ -317,7 +317,7 @@ def _deltas(block: Mapping[str, Any]) -> list[dict[str, Any]]:
     if block["type"] == "thinking":
         thoughts = [{"type": "thinking_delta", "thinking": half} for half in _halves(block["thinking"])]
         return [*thoughts, {"type": "signature_delta", "signature": block["signature"]}]
-    if block["type"] == "tool_use":
+    if block["type"] in ("tool_use", "server_tool_use"):
         return [{"type": "input_json_delta", "partial_json": half} for half in _halves(json.dumps(block["input"]))]
     return []
 

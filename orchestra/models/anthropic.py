@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestra.errors import ContextTooLong, ModelRefused
@@ -31,6 +31,7 @@ from orchestra.models.wire_model import (
 
 API_VERSION = "2023-06-01"
 MOST_CACHE_BREAKPOINTS = 4
+MOST_TURN_BREAKPOINTS = 1  # of them, in the turns after the blocks: the newest holds what the older ones do
 MOST_CONTINUATIONS = 4
 """How often a paused turn is sent back to go on."""
 
@@ -83,7 +84,8 @@ class AnthropicModel(WireModel):
 
     def _body(self, request: ModelRequest, lacking: frozenset[str]) -> dict[str, Any]:
         system, parts = split_instructions(request.blocks)
-        marked = _breakpoints([*system, *parts])
+        in_turns = sum(message.cacheable for message in request.messages)
+        marked = _breakpoints([*system, *parts], MOST_CACHE_BREAKPOINTS - min(in_turns, MOST_TURN_BREAKPOINTS))
         blocks = [_text_block(part, position in marked) for position, part in enumerate([*system, *parts])]
         schema = None if request.schema is None else closed_schema(request.schema)
         is_held = schema is not None and not {JSON_SCHEMA, for_schema(request.schema or {})} & lacking
@@ -93,12 +95,14 @@ class AnthropicModel(WireModel):
         body: dict[str, Any] = {"model": self.model, "max_tokens": request.max_tokens}
         if system:
             body["system"] = blocks[: len(system)]
-        body["messages"] = _turns(user, request.messages)
+        body["messages"] = _turns(user, self._with_marks(request.messages))
         if request.tools:
             body["tools"] = [
                 {"name": tool.name, "description": tool.description, "input_schema": _object_schema(tool.parameters)}
                 for tool in request.tools
             ]
+            if request.tool_choice == "none":
+                body["tool_choice"] = {"type": "none"}
         if is_held:
             body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if request.temperature is not None and "temperature" not in lacking and _TAKES_TEMPERATURE.search(self.model):
@@ -107,13 +111,24 @@ class AnthropicModel(WireModel):
             body["stream"] = True
         return body
 
+    def _with_marks(self, messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Role and blocks of each turn; the last of those that ask for a cache mark have one."""
+        asking = [at for at, message in enumerate(messages) if message.cacheable][-MOST_TURN_BREAKPOINTS:]
+        for at, message in enumerate(messages):
+            content = _content(message, self.name)
+            if content and at in asking:
+                content[-1] = {**content[-1], "cache_control": {"type": "ephemeral"}}
+            yield message.role, content
+
     def _answer(self, request: ModelRequest, body: dict[str, Any]) -> ModelReply:
         sink = TextSink(request.on_delta)
         turn = self._turn(request, body, sink)
         usage = turn.usage
+        paused: list[dict[str, Any]] = []
         for _ in range(MOST_CONTINUATIONS):
             if turn.stop_reason != "pause_turn":
                 break
+            paused += turn.content
             body = {**body, "messages": [*body["messages"], {"role": "assistant", "content": turn.content}]}
             turn = self._turn(request, body, sink)
             usage = _sum(usage, turn.usage)
@@ -127,6 +142,8 @@ class AnthropicModel(WireModel):
                 request_id=turn.request_id,
                 usage=usage,
             )
+        content = [*paused, *turn.content]
+        is_plain = all(block.get("type") in ("text", "tool_use") for block in content)
         return self._reply(
             request,
             text=sink.finish(),
@@ -135,6 +152,7 @@ class AnthropicModel(WireModel):
             stop_reason=_STOP_REASONS.get(turn.stop_reason, "end"),
             model=turn.model,
             request_id=turn.request_id,
+            raw=None if is_plain else {"content": content},
         )
 
     def _turn(self, request: ModelRequest, body: Mapping[str, Any], sink: TextSink) -> _Turn:
@@ -255,7 +273,7 @@ class _Turn:
         block, written = self._blocks[index], "".join(self._pieces.get(index, ()))
         if not written:
             return block
-        if block.get("type") == "tool_use":
+        if "input" in block:
             return {**block, "input": mend_object(written) or {}}
         field = "thinking" if block.get("type") == "thinking" else "text"
         return {**block, field: (block.get(field) or "") + written}
@@ -268,9 +286,9 @@ class _Turn:
 _PIECE_OF = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}
 
 
-def _breakpoints(parts: Sequence[Part]) -> frozenset[int]:
-    """Which blocks carry a cache mark: the last four that ask for one, since these hold the longest prefixes."""
-    return frozenset([at for at, part in enumerate(parts) if part.cacheable][-MOST_CACHE_BREAKPOINTS:])
+def _breakpoints(parts: Sequence[Part], most: int) -> frozenset[int]:
+    """Which blocks carry a cache mark: the last that ask for one, since these hold the longest prefixes."""
+    return frozenset([at for at, part in enumerate(parts) if part.cacheable][-most:])
 
 
 def _text_block(part: Part, is_marked: bool) -> dict[str, Any]:
@@ -278,19 +296,21 @@ def _text_block(part: Part, is_marked: bool) -> dict[str, Any]:
     return {**block, "cache_control": {"type": "ephemeral"}} if is_marked else block
 
 
-def _turns(first: list[dict[str, Any]], messages: Iterable[Message]) -> list[dict[str, Any]]:
+def _turns(first: list[dict[str, Any]], messages: Iterable[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
     """The conversation, in turns that alternate: what follows in the same role joins the turn before it."""
     turns: list[dict[str, Any]] = [{"role": "user", "content": first}] if first else []
-    for message in messages:
-        content = _content(message)
-        if turns and turns[-1]["role"] == message.role:
-            turns[-1] = {"role": message.role, "content": [*turns[-1]["content"], *content]}
+    for role, content in messages:
+        if turns and turns[-1]["role"] == role:
+            turns[-1] = {"role": role, "content": [*turns[-1]["content"], *content]}
         elif content:
-            turns.append({"role": message.role, "content": content})
+            turns.append({"role": role, "content": content})
     return turns
 
 
-def _content(message: Message) -> list[dict[str, Any]]:
+def _content(message: Message, model: str) -> list[dict[str, Any]]:
+    """The blocks of a turn: those that this very model wrote go back untouched, its thinking included."""
+    if message.raw and message.raw.get("model") == model:
+        return _mappings_of(message.raw.get("content"))
     results = [
         {"type": "tool_result", "tool_use_id": result.call_id, "content": result.text}
         | ({"is_error": True} if result.is_error else {})
@@ -306,6 +326,10 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 def _object_schema(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", **parameters}
+
+
+def _mappings_of(value: Any) -> list[dict[str, Any]]:
+    return [dict(block) for block in _mappings(value)]
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestra.errors import ModelRefused
@@ -50,6 +50,7 @@ class OpenAIModel(WireModel):
         Trait("temperature", "temperature", re.compile(r"\btemperature\b")),
         Trait(JSON_SCHEMA, "response_format", _FORMAT_NAMES, kind="json_schema"),
         Trait(JSON_OBJECT, "response_format", _FORMAT_NAMES, kind="json_object"),
+        Trait("tool_choice", "tool_choice", re.compile(r"\btool_choice\b")),
         Trait("system", "messages", re.compile(r"system role|user and assistant roles", re.I), is_own_field=False),
         Trait("stream", "stream", re.compile(r"\bstream(ing)?\b", re.I)),
     )
@@ -88,7 +89,7 @@ class OpenAIModel(WireModel):
             system, texts = [], [*(part.text for part in system), *texts]
         body: dict[str, Any] = {
             "model": self.model,
-            "messages": _messages(_joined(part.text for part in system), _joined(texts), request.messages),
+            "messages": _messages(_joined(part.text for part in system), _joined(texts), self._turns(request.messages)),
         }
         limit = next((name for name in ("max_completion_tokens", "max_tokens") if name not in lacking), None)
         if limit is not None:
@@ -107,6 +108,8 @@ class OpenAIModel(WireModel):
                 }
                 for tool in request.tools
             ]
+            if request.tool_choice == "none" and "tool_choice" not in lacking:
+                body["tool_choice"] = "none"
         if form is not None:
             body["response_format"] = form
         if self.is_default_server and (key := _cache_key([*system, *parts])):
@@ -116,6 +119,10 @@ class OpenAIModel(WireModel):
             if "stream_options" not in lacking:
                 body["stream_options"] = {"include_usage": True}
         return body
+
+    def _turns(self, messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
+        for message in messages:
+            yield from _turns(message, self.name)
 
     def _answer(self, request: ModelRequest, body: dict[str, Any]) -> ModelReply:
         with self._open(request, body) as reply:
@@ -159,6 +166,7 @@ class OpenAIModel(WireModel):
             model=completion.model,
             request_id=completion.request_id,
             is_padded=bool((body.get("response_format") or {}).get("json_schema", {}).get("strict")),
+            raw=completion.raw,
         )
 
 
@@ -170,6 +178,7 @@ class _Completion:
         self._slots: dict[int, _CallSlot] = {}
         self._calls: list[_CallSlot] = []
         self._refusals: list[str] = []
+        self._reasoning: list[str] = []
         self._usage: Mapping[str, Any] | None = None
         self.request_id = request_id
         self.model = ""
@@ -192,6 +201,14 @@ class _Completion:
             (call.id or f"call_{number}", call.name, "".join(call.arguments))
             for number, call in enumerate(self._calls, start=1)
         ]
+
+    @property
+    def raw(self) -> dict[str, Any] | None:
+        """What some servers want to see again beside the calls: the reasoning, and signatures of calls."""
+        reasoning = "".join(self._reasoning)
+        extras = {str(at): call.extra for at, call in enumerate(self._calls) if call.extra}
+        raw: dict[str, Any] = {"reasoning_content": reasoning} if reasoning else {}
+        return raw | ({"calls": extras} if extras else {}) or None
 
     @property
     def usage(self) -> Usage | None:
@@ -229,6 +246,8 @@ class _Completion:
             self._sink.add(content)
         if message.get("refusal"):
             self._refusals.append(str(message["refusal"]))
+        if isinstance(message.get("reasoning_content"), str):
+            self._reasoning.append(message["reasoning_content"])
         for position, call in enumerate(message.get("tool_calls") or ()):
             self._take_call(call, position)
 
@@ -245,6 +264,7 @@ class _Completion:
         slot.name = slot.name or str(function.get("name") or "")
         arguments = function.get("arguments") or ""
         slot.arguments.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+        slot.extra = call.get("extra_content") or slot.extra
 
 
 class _CallSlot:
@@ -254,6 +274,7 @@ class _CallSlot:
         self.id = ""
         self.name = ""
         self.arguments: list[str] = []
+        self.extra: Any = None
 
 
 def _response_format(schema: Mapping[str, Any], name: str, lacking: frozenset[str]) -> dict[str, Any] | None:
@@ -267,31 +288,35 @@ def _response_format(schema: Mapping[str, Any], name: str, lacking: frozenset[st
     return None
 
 
-def _messages(system: str, user: str, messages: Iterable[Message]) -> list[dict[str, Any]]:
+def _messages(system: str, user: str, turns: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The conversation. A user's text right after the user's turn joins it: chat templates want roles to alternate."""
     written: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     if user:
         written.append({"role": "user", "content": user})
-    for message in messages:
-        for turn in _turns(message):
-            if turn["role"] == "user" and written and written[-1]["role"] == "user":
-                written[-1] = {"role": "user", "content": _joined([written[-1]["content"], turn["content"]])}
-            else:
-                written.append(turn)
+    for turn in turns:
+        if turn["role"] == "user" and written and written[-1]["role"] == "user":
+            written[-1] = {"role": "user", "content": _joined([written[-1]["content"], turn["content"]])}
+        else:
+            written.append(turn)
     return written
 
 
-def _turns(message: Message) -> list[dict[str, Any]]:
+def _turns(message: Message, model: str) -> list[dict[str, Any]]:
     if message.role == "assistant":
+        raw = message.raw if message.raw and message.raw.get("model") == model else {}
         turn: dict[str, Any] = {"role": "assistant", "content": message.text}
+        if raw.get("reasoning_content"):
+            turn["reasoning_content"] = raw["reasoning_content"]
         if message.tool_calls:
+            extras = raw.get("calls") or {}
             turn["tool_calls"] = [
                 {
                     "id": call.id,
                     "type": "function",
                     "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)},
                 }
-                for call in message.tool_calls
+                | ({"extra_content": extras[str(at)]} if str(at) in extras else {})
+                for at, call in enumerate(message.tool_calls)
             ]
         return [turn] if message.text or message.tool_calls else []
     results = [

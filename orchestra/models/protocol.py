@@ -184,7 +184,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the model wants done. `fault` says why its arguments are of no use: then they are empty, and it is not run."""
+    """What the model wants done. `fault` says why its arguments cannot be used: they are empty then, nothing is run."""
 
     id: str
     name: str

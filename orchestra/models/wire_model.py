@@ -25,6 +25,7 @@ SETTLE_S = 0.25
 """How long the end of a body is waited for after its last event."""
 
 RAW_CHARACTERS = 2000
+FAULT_CHARACTERS = 200
 
 _HEADERS = {
     "content-type": "application/json",
@@ -165,9 +166,11 @@ class WireModel(ABC):
         model: str,
         request_id: str,
         is_padded: bool = False,
+        raw: Mapping[str, Any] | None = None,
     ) -> ModelReply:
-        """The reply of what was read. `calls` are (id, name, arguments as JSON text)."""
-        tool_calls = tuple(self._tool_call(*call) for call in calls)
+        """The reply of what was read. `calls` are (id, name, arguments as JSON text); of `raw` the model is added."""
+        cut = len(calls) if stop_reason == "max_tokens" else 0
+        tool_calls = tuple(_tool_call(*call, is_last_of_cut=at == cut) for at, call in enumerate(calls, start=1))
         usage = usage or _estimated(request, text)
         if not text.strip() and not tool_calls and request.max_tokens > 0:
             raise self._empty(stop_reason, request, usage, request_id)
@@ -178,16 +181,8 @@ class WireModel(ABC):
                 from orchestra.models.schemas import without_padding_nulls
 
                 data = without_padding_nulls(data, request.schema)
-        return ModelReply(text, usage, data, tool_calls, stop_reason, model or self.model, request_id)
-
-    def _tool_call(self, call_id: str, name: str, written: str) -> ToolCall:
-        arguments = mend_object(written)
-        if arguments is None:
-            raise ModelReplyInvalid(
-                f"{self.name} called the tool {name!r} with arguments that are no JSON object",
-                raw=written[:RAW_CHARACTERS],
-            )
-        return ToolCall(call_id, name, arguments)
+        sent_back = {"model": self.name, **raw} if raw and tool_calls else None
+        return ModelReply(text, usage, data, tool_calls, stop_reason, model or self.model, request_id, sent_back)
 
     def _empty(
         self, stop_reason: StopReason, request: ModelRequest, usage: Usage, request_id: str
@@ -225,6 +220,24 @@ def split_instructions(blocks: Sequence[Block]) -> tuple[list[Part], list[Part]]
 def count(value: Any) -> int:
     """A token count that a server reported: whatever is no number is none."""
     return max(0, int(value)) if isinstance(value, int | float) else 0
+
+
+def _tool_call(call_id: str, name: str, written: str, *, is_last_of_cut: bool) -> ToolCall:
+    """A call as it was meant. One whose arguments end where the reply was cut off is not mended: it means half."""
+    if is_last_of_cut and not _is_whole(written):
+        return ToolCall(call_id, name, {}, fault="the reply was cut off at its token limit within the arguments")
+    arguments = mend_object(written)
+    if arguments is None:
+        shown = written if len(written) <= FAULT_CHARACTERS else f"{written[:FAULT_CHARACTERS]}…"
+        return ToolCall(call_id, name, {}, fault=f"the arguments are no JSON object: {shown}")
+    return ToolCall(call_id, name, arguments)
+
+
+def _is_whole(written: str) -> bool:
+    try:
+        return isinstance(parse_json(written), dict)
+    except ValueError:
+        return False
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

@@ -28,7 +28,7 @@ class Alternative:
 
 def request_tokens(request: ModelRequest) -> int:
     """Tokens of a request, counted here before it is sent."""
-    turns = sum(count_tokens(message.text) for message in request.messages)
+    turns = sum(count_tokens(message.shown) for message in request.messages)
     return turns + sum(_block_tokens(block) for block in request.blocks)
 
 

@@ -61,6 +61,7 @@ def possibly_billed(error: BaseException, at_most: Amount) -> Amount:
 def sent_tokens(request: ModelRequest) -> int:
     """Tokens of all that is sent, the reply's schema and the tools included, counted here."""
     frame = [dict(request.schema)] if request.schema is not None else []
+    frame += [dict(message.raw) for message in request.messages if message.raw]
     frame += [{"name": tool.name, "about": tool.description, **tool.parameters} for tool in request.tools]
     return count_tokens(request.prompt) + sum(count_tokens(json.dumps(part, default=str)) for part in frame)
 

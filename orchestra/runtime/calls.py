@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Protocol, cast
 
 from orchestra.document import count_tokens
 from orchestra.errors import ContextTooLong, ModelReplyInvalid
 from orchestra.models.json_text import without_lone_surrogates
-from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, Usage
+from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, ToolCall, Usage
 from orchestra.runtime.events import AnswerDelta
 from orchestra.runtime.node import Node
 from orchestra.runtime.retry import RetryPolicy
@@ -57,6 +58,18 @@ class CallLimits:
     retry: RetryPolicy
 
 
+class Record(Protocol):
+    """Where a call leaves its traces: each attempt begins, and finishes or fails. Called on the worker."""
+
+    def begin(self) -> None: ...
+
+    def finish(self, reply: ModelReply) -> None:
+        """Returns when the reply is on record, and may be used."""
+        ...
+
+    def fail(self, error: BaseException) -> None: ...
+
+
 async def ask(
     scheduler: Scheduler,
     node: Node,
@@ -65,6 +78,7 @@ async def ask(
     limits: CallLimits,
     *,
     streams_answer: bool = False,
+    record: Record | None = None,
 ) -> ModelReply:
     """Send `request` on a worker and add the reply's usage to the node's.
 
@@ -79,7 +93,16 @@ async def ask(
             scheduler.post(lambda: _emit_delta(scheduler, node, text, earlier + attempt))
 
         sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
-        return _checked(model.complete(sent), request, model)
+        if record is None:
+            return _checked(model.complete(sent), request, model)
+        record.begin()
+        try:
+            reply = _checked(model.complete(sent), request, model)
+        except BaseException as error:
+            record.fail(error)
+            raise
+        record.finish(reply)
+        return reply
 
     try:
         reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)
@@ -87,6 +110,16 @@ async def ask(
         node.earlier_attempts += node.attempt
     node.usage = reply.usage if node.usage is None else add(node.usage, reply.usage)
     return reply
+
+
+def replay(scheduler: Scheduler, node: Node, reply: ModelReply, *, streams_answer: bool = False) -> None:
+    """Let a node have a reply that is there already, as if it had just come; `ask` without the call, and unbilled."""
+    scheduler.begin(node)
+    node.attempt = 1
+    node.earlier_attempts += 1
+    if streams_answer:
+        for line in reply.text.splitlines(keepends=True):
+            _emit_delta(scheduler, node, line, node.earlier_attempts)
 
 
 def _emit_delta(scheduler: Scheduler, node: Node, text: str, attempt: int) -> None:
@@ -127,6 +160,9 @@ def _what_is_wrong(reply: ModelReply) -> str:
         tokens = cast("object", getattr(usage, name))
         if not isinstance(tokens, int) or tokens < 0:
             return f"usage.{name} is {tokens!r}, not a whole number of at least 0"
+    for call in cast("Iterable[object]", reply.tool_calls):
+        if not (isinstance(call, ToolCall) and isinstance(cast("object", call.arguments), Mapping)):
+            return f"its tool calls hold {call!r:.200}, not a ToolCall with a mapping of arguments"
     return ""
 
 

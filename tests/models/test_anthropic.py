@@ -185,6 +185,99 @@ def test_a_tool_call_is_read_from_its_pieces(model, route):
     assert (reply.text, reply.stop_reason) == ("Let me see.", "tool_use")
 
 
+def test_thinking_before_a_call_goes_back_untouched_to_the_model_that_thought_it(model, route):
+    thought = [
+        {"type": "thinking", "thinking": "hmm, hmm", "signature": "s"},
+        {"type": "redacted_thinking", "data": "x"},
+    ]
+    call = {"type": "tool_use", "id": "t1", "name": "look_up", "input": {"city": "Paris"}}
+    blocks = [*thought, {"type": "text", "text": "Let me see."}, call]
+    route.return_value = streamed(anthropic_events(blocks, stop_reason="tool_use"))
+    answered = Message("user", tool_results=(ToolResult("t1", "France"),))
+
+    reply = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+    model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), messages=(reply.turn, answered)))
+    again = sent(route)["messages"][1]["content"]
+    other = AnthropicModel("claude-haiku-5-5", key="k")
+    other.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), messages=(reply.turn, answered)))
+    elsewhere = sent(route)["messages"][1]["content"]
+
+    assert again == blocks
+    assert elsewhere == blocks[2:]
+
+
+def test_calls_after_a_pause_go_back_with_what_stood_before_it(model, route):
+    searching = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "Paris"}}
+    call = {"type": "tool_use", "id": "t1", "name": "look_up", "input": {"city": "Paris"}}
+    route.side_effect = [
+        streamed(anthropic_events([searching], stop_reason="pause_turn")),
+        streamed(anthropic_events([call], stop_reason="tool_use")),
+    ]
+
+    reply = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+
+    assert reply.tool_calls == (ToolCall("t1", "look_up", {"city": "Paris"}),)
+    assert reply.raw == {"model": "anthropic:claude-sonnet-5-5", "content": [searching, call]}
+
+
+def test_a_call_cut_at_the_token_limit_is_not_mended_to_half_of_what_was_meant(model, route):
+    events = anthropic_events(
+        [
+            {"type": "tool_use", "id": "t1", "name": "look_up", "input": {"city": "Paris"}},
+            {"type": "tool_use", "id": "t2", "name": "look_up", "input": {"city": "San Francisco"}},
+        ],
+        stop_reason="max_tokens",
+    )
+    last_piece = max(at for at, event in enumerate(events) if event["type"] == "content_block_delta")
+    route.return_value = streamed([event for at, event in enumerate(events) if at != last_piece])
+
+    reply = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+
+    assert reply.stop_reason == "max_tokens"
+    assert reply.tool_calls[0] == ToolCall("t1", "look_up", {"city": "Paris"})
+    assert (reply.tool_calls[1].arguments, "cut off" in reply.tool_calls[1].fault) == ({}, True)
+
+
+def test_broken_arguments_are_mended_and_hopeless_ones_come_with_what_is_wrong(model, route):
+    blocks = [{"type": "tool_use", "id": f"t{n}", "name": "look_up", "input": {}} for n in (1, 2)]
+    events = anthropic_events(blocks, stop_reason="tool_use")
+    pieces = [event["delta"] for event in events if event["type"] == "content_block_delta"]
+    for piece, written in zip(pieces, ["{'city': ", "'Paris',}", "Pa", "ris"], strict=True):
+        piece["partial_json"] = written
+    route.return_value = streamed(events)
+
+    mended, hopeless = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,))).tool_calls
+
+    assert mended == ToolCall("t1", "look_up", {"city": "Paris"})
+    assert hopeless.fault == "the arguments are no JSON object: Paris"
+
+
+def test_tools_that_may_not_be_called_stay_in_the_request(model, route):
+    model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), tool_choice="none"))
+
+    body = sent(route)
+    assert (body["tool_choice"], len(body["tools"])) == ({"type": "none"}, 1)
+
+
+def test_the_newest_turn_that_asks_for_a_cache_mark_has_one_and_at_most_four_are_set(model, route):
+    rules = tuple(Instructions(f"Rule {n}.", cacheable=True) for n in range(5))
+    turns = [
+        message
+        for n in range(3)
+        for message in (
+            Message("assistant", tool_calls=(ToolCall(f"t{n}", "look_up", {}),)),
+            Message("user", tool_results=(ToolResult(f"t{n}", "there"),), cacheable=True),
+        )
+    ]
+
+    model.complete(ModelRequest((*rules, Task("Where?", cacheable=True)), tools=(TOOL,), messages=tuple(turns)))
+
+    body = sent(route)
+    blocks = [*body["system"], *(block for turn in body["messages"] for block in turn["content"])]
+    marked = [at for at, block in enumerate(blocks) if "cache_control" in block]
+    assert marked == [3, 4, 5, len(blocks) - 1]
+
+
 def test_thinking_is_neither_text_nor_delta(model, route):
     deltas: list[str] = []
     blocks = [

@@ -196,11 +196,16 @@ def test_tool_calls_are_put_together_from_their_pieces(model, route, pieces):
     assert reply.stop_reason == "tool_use"
 
 
-def test_tool_calls_cut_at_the_length_are_no_finished_turn(model, route):
-    piece = call_piece(0, id="t1", function={"name": "look_up", "arguments": '{"city": "Pa'})
-    route.return_value = streamed([piece, delta(finish="length")])
+def test_a_tool_call_cut_at_the_length_is_not_mended_to_half_of_what_was_meant(model, route):
+    whole = call_piece(0, id="t1", function={"name": "look_up", "arguments": '{"city": "Paris"}'})
+    cut = call_piece(1, id="t2", function={"name": "look_up", "arguments": '{"city": "San'})
+    route.return_value = streamed([whole, cut, delta(finish="length")])
 
-    assert model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,))).stop_reason == "max_tokens"
+    reply = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+
+    assert reply.stop_reason == "max_tokens"
+    assert reply.tool_calls[0] == ToolCall("t1", "look_up", {"city": "Paris"})
+    assert (reply.tool_calls[1].arguments, "cut off" in reply.tool_calls[1].fault) == ({}, True)
 
 
 def test_broken_tool_arguments_are_mended_and_a_missing_id_is_made(model, route):
@@ -213,14 +218,59 @@ def test_broken_tool_arguments_are_mended_and_a_missing_id_is_made(model, route)
     assert reply.stop_reason == "tool_use"
 
 
-def test_tool_arguments_that_are_no_object_are_reported(model, route):
-    call = {"id": "t1", "type": "function", "function": {"name": "look_up", "arguments": "Paris"}}
+@pytest.mark.parametrize("written", ["Paris", "[1]", '"Paris"', "42"])
+def test_tool_arguments_that_are_no_object_come_with_what_is_wrong(model, route, written):
+    call = {"id": "t1", "type": "function", "function": {"name": "look_up", "arguments": written}}
     route.return_value = httpx.Response(200, json=openai_completion(None, tool_calls=[call]))
 
-    with pytest.raises(ModelReplyInvalid, match="'look_up'") as caught:
-        model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+    (called,) = model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,))).tool_calls
 
-    assert caught.value.details["raw"] == "Paris"
+    assert called.arguments == {}
+    assert called.fault == f"the arguments are no JSON object: {written}"
+
+
+def test_tools_that_may_not_be_called_stay_in_the_request(model, route):
+    model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), tool_choice="none"))
+
+    body = sent(route)
+    assert (body["tool_choice"], len(body["tools"])) == ("none", 1)
+
+
+def test_a_server_that_does_not_know_tool_choice_is_asked_without_it(local, route):
+    route.side_effect = [refused(400, "Unrecognized request argument supplied: tool_choice"), streamed(openai_chunks())]
+
+    local.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), tool_choice="none"))
+
+    assert "tool_choice" not in sent(route)
+    assert sent(route)["tools"]
+
+
+def test_what_a_server_wants_to_see_again_goes_back_to_it_and_to_no_other(local, model, route):
+    signed = {"google": {"thought_signature": "s"}}
+    thought = delta(reasoning_content="hmm, ")
+    call = call_piece(0, id="t1", function={"name": "look_up", "arguments": "{}"}, extra_content=signed)
+    route.return_value = streamed([thought, thought, call, delta(finish="tool_calls")])
+
+    reply = local.complete(ModelRequest((Task("Where?"),), tools=(TOOL,)))
+    answered = Message("user", tool_results=(ToolResult("t1", "there"),))
+    local.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), messages=(reply.turn, answered)))
+    (_, again, _) = json.loads(route.calls.last.request.content)["messages"]
+    model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), messages=(reply.turn, answered)))
+    (_, elsewhere, _) = sent(route)["messages"]
+
+    assert again["reasoning_content"] == "hmm, hmm, "
+    assert again["tool_calls"][0]["extra_content"] == signed
+    assert set(elsewhere) == {"role", "content", "tool_calls"}
+    assert set(elsewhere["tool_calls"][0]) == {"id", "type", "function"}
+
+
+def test_a_call_that_could_not_be_read_goes_back_as_an_empty_object(model, route):
+    asked = Message("assistant", tool_calls=(ToolCall("t1", "look_up", {}, fault="the arguments are no JSON object"),))
+    told = Message("user", tool_results=(ToolResult("t1", "the arguments are no JSON object", is_error=True),))
+
+    model.complete(ModelRequest((Task("Where?"),), tools=(TOOL,), messages=(asked, told)))
+
+    assert sent(route)["messages"][1]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
 def test_a_schema_is_sent_strict_and_padding_nulls_are_dropped(model, route):
