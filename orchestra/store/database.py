@@ -1,0 +1,264 @@
+"""One database: its connections, transactions, and what happens when it fails."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from orchestra.errors import InputInvalid, StoreUnavailable
+from orchestra.store.faults import as_store_error
+from orchestra.store.location import Location
+from orchestra.store.migrating import migrate
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5
+RECONNECT_S = 5.0  # how long a call waits for a server that is being restarted
+_PAUSES_S = (0.0, 0.1, 0.2, 0.4, 0.8, 1.0)
+_AGAIN = frozenset({"40001", "40P01"})  # a transaction that lost against another one: the same can be tried again
+
+
+class Database:
+    """Runs work on a connection. Thread-safe and fork-safe.
+
+    SQLite has one connection, which threads take in turns; PostgreSQL a pool. Work may be done twice, when the
+    connection is lost: what it writes must be the same the second time.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self._is_closed = False
+        self._was_reached = False
+        self._begin()
+        _databases.add(self)
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._engine: Engine | None = None
+        self._held: Connection | None = None
+        self._lost_at: float | None = None
+
+    @property
+    def dialect(self) -> Any:
+        """The module with this database's own statements, such as its `insert`."""
+        return sqlite if self.location.is_sqlite else postgresql
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        """`work(connection)`, each of whose statements is committed by itself."""
+        pauses = iter(_PAUSES_S)
+        while True:
+            try:
+                with self._connection() as connection:
+                    done = work(connection)
+                self._lost_at = None
+                return done
+            except (SQLAlchemyError, OSError) as error:
+                pause = self._pause(error, pauses)
+                if pause is None:
+                    raise as_store_error(error, self.location) from _bare(error)
+                time.sleep(pause)
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """`work(connection)` in one transaction, which takes the write lock at once."""
+        begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
+
+        def whole(connection: Connection) -> T:
+            connection.exec_driver_sql(begin)
+            try:
+                done = work(connection)
+                connection.exec_driver_sql("COMMIT")
+            except BaseException:
+                _roll_back(connection)
+                raise
+            return done
+
+        return self.run(whole)
+
+    def open(self) -> None:
+        """Connect, and bring the schema up to date."""
+        self.run(migrate)
+        self._was_reached = True
+
+    def sweep(self) -> bool:
+        """Overwrite what was deleted. True when nothing of it is left in SQLite's files, the log included.
+
+        PostgreSQL marks the space as free, and writes over it as it goes.
+        """
+        if self.location.is_sqlite:
+            return self.run(_sweep_sqlite)
+        self.run(lambda connection: connection.exec_driver_sql("VACUUM"))
+        return True
+
+    def close(self) -> None:
+        """Idempotent. Whoever calls afterwards gets `StoreUnavailable`."""
+        with self._lock:
+            self._is_closed = True
+            held, self._held = self._held, None
+            engine, self._engine = self._engine, None
+        if held is not None:
+            held.close()
+        if engine is not None:
+            engine.dispose()
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def begin_anew(self) -> None:
+        """In a forked child: leave the parent's connections alone, and make our own on demand."""
+        _left_to_the_parent.append((self._engine, self._held))
+        self._begin()
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        if not self.location.is_sqlite:
+            with self._started().connect() as connection:
+                yield connection
+            return
+        with self._lock:
+            if self._held is None:
+                self._held = self._started().connect()
+            yield self._held
+
+    def _started(self) -> Engine:
+        with self._lock:
+            if self._is_closed:
+                raise StoreUnavailable(f"the store {self.location.shown} is closed", suggestion="Open it again.")
+            if self._engine is None:
+                self._engine = _engine(self.location)
+            return self._engine
+
+    def _pause(self, error: Exception, pauses: Iterator[float]) -> float | None:
+        """How long to wait before the same work is done once more; None when that is no use."""
+        if not isinstance(error, DBAPIError) or self.location.is_sqlite:
+            return None
+        if getattr(error.orig, "sqlstate", None) in _AGAIN:
+            return next(pauses, None)
+        if not _is_lost(error) or not self._was_reached:
+            return None
+        now = time.monotonic()
+        if self._lost_at is None:
+            self._lost_at = now
+        return next(pauses, 1.0) if now - self._lost_at < RECONNECT_S else None
+
+
+_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+_left_to_the_parent: list[Any] = []  # kept, because collecting them would close what the parent uses
+
+
+def _after_fork() -> None:
+    for database in list(_databases):
+        database.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _engine(location: Location) -> Engine:
+    if location.is_sqlite:
+        engine = create_engine(
+            location.url,
+            poolclass=StaticPool,
+            connect_args={"check_same_thread": False, "isolation_level": None, "timeout": _busy_timeout(location)},
+            hide_parameters=True,
+        )
+        event.listen(engine, "connect", _prepare_sqlite)
+        return engine
+    try:
+        engine = create_engine(
+            location.url,
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=12,
+            isolation_level="AUTOCOMMIT",
+            connect_args=_server_arguments(location),
+            hide_parameters=True,
+        )
+    except (ImportError, NoSuchModuleError) as error:
+        raise StoreUnavailable(
+            "PostgreSQL cannot be used",
+            cause="the driver is not installed",
+            suggestion="Install it: pip install 'orchestra[postgres]'.",
+        ) from error
+    event.listen(engine, "connect", _prepare_postgresql)
+    return engine
+
+
+def _busy_timeout(location: Location) -> float:
+    text = location.url.query.get("timeout", str(BUSY_TIMEOUT_S))
+    try:
+        return float(str(text))
+    except ValueError as error:
+        raise InputInvalid(f"the store's timeout {text!r} is no number of seconds") from error
+
+
+def _server_arguments(location: Location) -> dict[str, Any]:
+    wanted = {"connect_timeout": CONNECT_TIMEOUT_S, "keepalives_idle": 30, "tcp_user_timeout": 15_000}
+    return {key: value for key, value in wanted.items() if key not in location.url.query}
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.create_function("lower", 1, _lower, deterministic=True)
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _sweep_sqlite(connection: Connection) -> bool:
+    """Secure deletion leaves copies behind where pages were rearranged, so the file is written anew if it can be."""
+    try:
+        connection.exec_driver_sql("VACUUM")
+        is_rewritten = True
+    except OperationalError:
+        is_rewritten = (
+            False  # locked, or no room on the disk: what was deleted is overwritten, its old pages may remain
+        )
+    is_busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
+    return is_rewritten and not is_busy
+
+
+def _lower(text: Any) -> Any:
+    """SQLite's own knows ASCII only."""
+    return text.lower() if isinstance(text, str) else text
+
+
+def _prepare_postgresql(connection: Any, _: Any) -> None:
+    connection.execute("SET lock_timeout = '10s'")
+
+
+def _roll_back(connection: Connection) -> None:
+    """Best effort: a connection that is lost has rolled back by itself."""
+    try:
+        connection.exec_driver_sql("ROLLBACK")
+    except SQLAlchemyError:
+        connection.invalidate()
+
+
+def _is_lost(error: DBAPIError) -> bool:
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if error.connection_invalidated or state.startswith(("08", "57P")):
+        return True
+    return not state and type(error.orig).__name__ == "OperationalError" and _is_refused(str(error.orig))
+
+
+def _is_refused(message: str) -> bool:
+    """Whether a connection was refused by a server that may come back, not by its judgement on the user."""
+    return any(
+        word in message for word in ("refused", "starting up", "shutting down", "closed", "reset", "No such file")
+    )
+
+
+def _bare(error: Exception) -> BaseException:
+    """The driver's own error: SQLAlchemy's quotes the statement."""
+    return (error.orig if isinstance(error, DBAPIError) else None) or error

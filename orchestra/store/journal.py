@@ -1,0 +1,145 @@
+"""What a run has done: its events, its nodes, and the journal of its calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, select
+
+from orchestra.errors import InputInvalid, StoreDamaged
+from orchestra.store.database import Database
+from orchestra.store.records import CallKind, CallRecord, NodeRecord, read
+from orchestra.store.statements import Upsert
+from orchestra.store.tables import calls, events, nodes
+
+_NODE_FIELDS = tuple(column.name for column in nodes.columns if column.name not in ("run_id", "node_id", "position"))
+_CALL_KEY = ("node_id", "kind", "fingerprint", "ordinal")
+
+_ADD_EVENTS = Upsert(events)
+_KEEP_NODES = Upsert(nodes, replacing=_NODE_FIELDS)
+_BEGIN_CALL = Upsert(calls)
+_FINISH_CALL = Upsert(calls, replacing=("finished_at", "payload"))
+_ABANDON_CALL = delete(calls).where(
+    *(calls.c[name] == bindparam(f"its_{name}") for name in ("run_id", *_CALL_KEY)), calls.c.finished_at.is_(None)
+)
+_CALLS = (
+    select(*(calls.c[name] for name in (*_CALL_KEY, "begun_at", "finished_at", "payload")))
+    .where(calls.c.run_id == bindparam("its_run_id"))
+    .order_by(calls.c.begun_at, calls.c.node_id, calls.c.ordinal)
+)
+_EVENTS = (
+    select(events.c.sequence, events.c.payload)
+    .where(events.c.run_id == bindparam("its_run_id"), events.c.sequence > bindparam("after"))
+    .order_by(events.c.sequence)
+    .limit(bindparam("most"))
+)
+_LAST = select(func.max(events.c.sequence)).where(events.c.run_id == bindparam("its_run_id"))
+_NODES = select(nodes).where(nodes.c.run_id == bindparam("its_run_id")).order_by(nodes.c.position, nodes.c.node_id)
+_PAGE = 500  # events read at a time
+
+
+class Events:
+    """Part of `Store`."""
+
+    database: Database
+
+    def append_events(self, run_id: str, new: Sequence[Mapping[str, Any]]) -> None:
+        """Keep events, each with its "sequence", and what they say of nodes. One that is on record stays as it is.
+
+        Raises `RunNotFound` for a run that was removed.
+        """
+        if not new:
+            return
+        rows = [{"run_id": run_id, "sequence": _sequence(event), "payload": event} for event in new]
+        told: dict[str, dict[str, Any]] = {}
+        for event in new:
+            node_id = event.get("node_id")
+            if node_id and "status" in event and str(event.get("type", "")).startswith("skill-route-"):
+                position = told[node_id]["position"] if node_id in told else event["sequence"]
+                told[node_id] = {"run_id": run_id, "node_id": node_id, "position": position, **_node(event)}
+
+        def append(connection: Connection) -> None:
+            _ADD_EVENTS.execute(connection, rows)
+            if told:
+                _KEEP_NODES.execute(connection, list(told.values()))
+
+        self.database.transact(append)
+
+    def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
+        """In order, those behind sequence `after`; read page by page, so that other work goes on meanwhile."""
+        left = limit
+        while left is None or left > 0:
+            most = _PAGE if left is None else min(_PAGE, left)
+            values = {"its_run_id": run_id, "after": after, "most": most}
+            page = self.database.run(lambda connection, v=values: connection.execute(_EVENTS, v).all())
+            for sequence, payload in page:
+                if not isinstance(payload, Mapping):
+                    raise StoreDamaged(f"event {sequence} of run {run_id} cannot be read", cause="it is no JSON object")
+                yield payload
+                after = sequence
+            if len(page) < most:
+                return
+            left = None if left is None else left - len(page)
+
+    def last_sequence(self, run_id: str) -> int:
+        """0 where there are no events."""
+        return self.database.run(lambda connection: connection.execute(_LAST, {"its_run_id": run_id}).scalar()) or 0
+
+    def nodes(self, run_id: str) -> list[NodeRecord]:
+        """In the order in which they began."""
+        rows = self.database.run(lambda connection: connection.execute(_NODES, {"its_run_id": run_id}).mappings().all())
+        wanted = ("node_id", *_NODE_FIELDS)
+        return [
+            read(NodeRecord, {name: row[name] for name in wanted}, where=f"node {row['node_id']} of run {run_id}")
+            for row in rows
+        ]
+
+
+class Calls:
+    """Part of `Store`: the journal. What a method says is committed when it returns."""
+
+    database: Database
+
+    def begin_call(self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int = 1) -> None:
+        """A call starts now. One that is on record stays as it is. Raises `RunNotFound`."""
+        values = _call(run_id, node_id, kind, fingerprint, ordinal) | {"begun_at": time.time()}
+        self.database.run(lambda connection: _BEGIN_CALL.execute(connection, values))
+
+    def finish_call(
+        self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int, payload: Mapping[str, Any]
+    ) -> None:
+        """What came of it, also for a call whose beginning is not on record."""
+        now = time.time()
+        values = _call(run_id, node_id, kind, fingerprint, ordinal)
+        values |= {"begun_at": now, "finished_at": now, "payload": payload}
+        self.database.run(lambda connection: _FINISH_CALL.execute(connection, values))
+
+    def abandon_call(self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int = 1) -> None:
+        """It failed, and nothing of it needs to be remembered. A finished call stays."""
+        values = {f"its_{name}": value for name, value in _call(run_id, node_id, kind, fingerprint, ordinal).items()}
+        self.database.run(lambda connection: connection.execute(_ABANDON_CALL, values))
+
+    def calls(self, run_id: str) -> list[CallRecord]:
+        """In the order in which they began."""
+        rows = self.database.run(lambda connection: connection.execute(_CALLS, {"its_run_id": run_id}).mappings().all())
+        return [read(CallRecord, row, where=f"a call of {row['node_id']} in run {run_id}") for row in rows]
+
+
+def _call(run_id: str, node_id: str, kind: str, fingerprint: str, ordinal: int) -> dict[str, Any]:
+    return {"run_id": run_id, "node_id": node_id, "kind": kind, "fingerprint": fingerprint, "ordinal": ordinal}
+
+
+def _sequence(event: Mapping[str, Any]) -> int:
+    sequence = event.get("sequence")
+    if not isinstance(sequence, int) or sequence < 1:
+        raise InputInvalid("an event has no sequence", cause=f"it is {sequence!r}, and counts from 1")
+    return sequence
+
+
+_NODE_DEFAULTS = {"kind": "", "skill_name": "", "title": "", "depth": 0, "status": "", "mode": "", "attempt": 1}
+
+
+def _node(event: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: event.get(name, _NODE_DEFAULTS.get(name)) for name in _NODE_FIELDS}
