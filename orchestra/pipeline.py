@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
+from orchestra.configuration import configure
 from orchestra.document import cite
 from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Finding
-from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.direct import is_direct
-from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
-from orchestra.planning.strategy import StrategyChoice
-from orchestra.planning.synthesis import AnswerSchema, json_schema
+from orchestra.planning.synthesis import AnswerSchema, Draft, json_schema
 from orchestra.reporting import end, report
 from orchestra.result import Answer, ErrorReport, Result, StrategyReport, UsageReport
 from orchestra.run import Run
@@ -26,7 +25,8 @@ from orchestra.run.plan import check_self_answers, decide, take_plan
 from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
-from orchestra.settings import Context, ModelChoice, PlanChoice, Services, Settings, Skills
+from orchestra.runtime.questions import OnApproval
+from orchestra.settings import Context, ModelChoice, Options, PlanChoice, Services, Skills
 
 
 def orchestrate(
@@ -37,30 +37,24 @@ def orchestrate(
     *,
     planner_model: ModelChoice = None,
     synthesis_model: ModelChoice = None,
-    max_workers: int = 5,
-    max_tokens: int = 2048,
-    synthesis_max_tokens: int = 4096,
-    temperature: float | None = 0.3,
     plan: PlanChoice | None = None,
     answer_schema: AnswerSchema | None = None,
     on_event: Listener | None = None,
-    strategy: StrategyChoice = "auto",
-    outline_tokens: int = OUTLINE_TOKENS,
-    is_document_cached: bool = False,
-    max_followups: int = 1,
-    max_tokens_total: int | None = None,
-    max_cost_usd: float | None = None,
-    on_unresolved: OnUnresolved | None = None,
-    timeout_s: float | None = None,
-    max_attempts: int = 3,
     cancellation: Cancellation | None = None,
+    on_approval: OnApproval | None = None,
+    config: str | Path | None = None,
+    **options: Unpack[Options],
 ) -> Result:
     """Answer `task` over `context`, each subagent seeing only its slice.
 
     `context`: a text, a `Path`, a `Document`, or a list of these. `skills` are merged over the built-in ones.
     `model`: "provider:name" or any object with `complete`; by default `ORCHESTRA_MODEL`, else the provider whose
     key is set, else the built-in engine, which quotes and does not reason. `plan` skips the planner.
-    `answer_schema` (a pydantic model or a JSON schema) also fills `result.data`.
+    `answer_schema` (a pydantic model or a JSON schema) also fills `result.data`. `on_event` is called on this thread.
+
+    `options` are the fields of `Settings`, by name. One that is not given is taken from the environment
+    (`ORCHESTRA_MAX_WORKERS` for `max_workers`), else from the TOML file that `config` or `ORCHESTRA_CONFIG` names, else
+    it is the default. No file is looked for.
 
     `strategy`: "direct" is one call with everything; "outline" shows the planner an outline and the lines that fit the
     task, `outline_tokens` in all; "full" shows it everything; "auto" takes the cheaper of the first two by a cost
@@ -72,31 +66,22 @@ def orchestrate(
     its answer is asked again, at most `max_followups` times, over what stands beside its slice and what fits best.
     A call that would pass `max_tokens_total` (input and output) or `max_cost_usd` is not made, and what is finished is
     returned. `timeout_s` bounds each attempt of a call: 60 s for a subtask, 300 s for planning and synthesis unless
-    given. `on_event` is called on this thread.
+    given; `timeout_per_skill` ({skill: seconds}) and `retry_on_failure` ({skill: times}) are for a skill's subtasks.
+
+    `on_approval(question)` asks a person, where a skill or a tool needs one, on a thread of its own and as long as he
+    takes: it returns a `Decision`, True or False, the words that answer an "ask_user", or None when nobody answered.
+    Without an answer nothing goes on: with a store the result is "waiting", else what needed the answer fails.
 
     Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
     `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
     gives what is finished.
     """
-    settings = Settings(
-        max_workers=max_workers,
-        max_tokens=max_tokens,
-        synthesis_max_tokens=synthesis_max_tokens,
-        temperature=temperature,
-        on_unresolved=on_unresolved,
-        timeout_s=timeout_s,
-        max_attempts=max_attempts,
-        strategy=strategy,
-        outline_tokens=outline_tokens,
-        is_document_cached=is_document_cached,
-        max_followups=max_followups,
-        max_tokens_total=max_tokens_total,
-        max_cost_usd=max_cost_usd,
-    )
+    configuration = configure(options, config)
     if answer_schema is not None:
         json_schema(answer_schema)
-    models = (planner_model or model, model, synthesis_model or model)
-    run = Run.prepare(context, task, skills, models, settings, Services(on_event, cancellation))
+    models = configuration.models(model, planner_model, synthesis_model)
+    services = Services(on_event, cancellation, on_approval)
+    run = Run.prepare(context, task, skills, models, configuration.settings, services)
     return run.drive(_story(run, plan, answer_schema))
 
 
@@ -110,6 +95,8 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
         findings, draft = await answer_with_data(run, assignments[0], schema)
         return report(run, plan, assignments, findings, draft)
     findings = await execute(run, plan, assignments, streams=schema is None)
+    if run.people.waiting:
+        return report(run, plan, assignments, findings, Draft(""))
     draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
     return report(run, plan, assignments, findings, draft)
 
@@ -146,24 +133,14 @@ def make_plan(
     skills: Skills | None = None,
     model: ModelChoice = None,
     *,
-    strategy: StrategyChoice = "auto",
-    outline_tokens: int = OUTLINE_TOKENS,
-    is_document_cached: bool = False,
-    temperature: float | None = 0.3,
     on_event: Listener | None = None,
-    timeout_s: float | None = None,
-    max_attempts: int = 3,
+    config: str | Path | None = None,
+    **options: Unpack[Options],
 ) -> Plan:
     """The planning phase alone, its self-answers checked: no call by `direct`. Raises as `orchestrate` does."""
-    settings = Settings(
-        temperature=temperature,
-        timeout_s=timeout_s,
-        max_attempts=max_attempts,
-        strategy=strategy,
-        outline_tokens=outline_tokens,
-        is_document_cached=is_document_cached,
-    )
-    run = Run.prepare(context, task, skills, (model, model, model), settings, Services(on_event))
+    configuration = configure(options, config)
+    models = configuration.models(model)
+    run = Run.prepare(context, task, skills, models, configuration.settings, Services(on_event))
 
     async def story() -> Plan:
         run.start()
@@ -181,14 +158,13 @@ def compare_strategies(
     model: ModelChoice = None,
     *,
     planner_model: ModelChoice = None,
-    strategy: StrategyChoice = "auto",
-    outline_tokens: int = OUTLINE_TOKENS,
-    is_document_cached: bool = False,
+    config: str | Path | None = None,
+    **options: Unpack[Options],
 ) -> StrategyReport:
     """What each strategy is expected to cost, and which one a run would take. Nothing is sent."""
-    settings = Settings(strategy=strategy, outline_tokens=outline_tokens, is_document_cached=is_document_cached)
-    models = (planner_model or model, model, model)
-    return strategy_report(Run.prepare(context, task, skills, models, settings, Services()))
+    configuration = configure(options, config)
+    models = configuration.models(model, planner_model)
+    return strategy_report(Run.prepare(context, task, skills, models, configuration.settings, Services()))
 
 
 def synthesize(
@@ -197,22 +173,24 @@ def synthesize(
     findings: Sequence[Finding],
     model: ModelChoice = None,
     *,
-    max_tokens: int = 4096,
-    temperature: float | None = 0.3,
     answer_schema: AnswerSchema | None = None,
     on_event: Listener | None = None,
-    timeout_s: float | None = None,
-    max_attempts: int = 3,
+    config: str | Path | None = None,
+    **options: Unpack[Options],
 ) -> Answer:
-    """The last phase alone: findings to one answer, its citations judged against `context`."""
+    """The last phase alone: findings to one answer, its citations judged against `context`.
+
+    `max_tokens` bounds the answer, as `synthesis_max_tokens` does.
+    """
     if not findings:
         raise InputInvalid("there are no findings to join")
     if answer_schema is not None:
         json_schema(answer_schema)
-    settings = Settings(
-        synthesis_max_tokens=max_tokens, temperature=temperature, timeout_s=timeout_s, max_attempts=max_attempts
-    )
-    run = Run.prepare(context, task, None, (model, model, model), settings, Services(on_event))
+    if "max_tokens" in options:
+        options.setdefault("synthesis_max_tokens", options["max_tokens"])
+    configuration = configure(options, config)
+    models = configuration.models(model)
+    run = Run.prepare(context, task, None, models, configuration.settings, Services(on_event))
 
     async def story() -> Answer:
         draft = await join(run, findings, answer_schema)

@@ -16,6 +16,7 @@ from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import CHOICES, StrategyChoice
 from orchestra.runtime.events import Listener
+from orchestra.runtime.questions import OnApproval
 from orchestra.skills import Skill, SkillLibrary, fold_name
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ class Options(TypedDict, total=False):
     phase_timeout_s: float | None
     timeout_per_skill: PerSkill[float] | None
     retries: int
-    retry_on_failure: PerSkill[int] | None
+    retry_on_failure: PerSkill[int | bool] | None
     max_attempts: int
     max_depth: int
     strategy: StrategyChoice
@@ -79,7 +80,7 @@ class Settings:
     phase_timeout_s: float | None = None
     timeout_per_skill: PerSkill[float] | None = None
     retries: int = 0
-    retry_on_failure: PerSkill[int] | None = None
+    retry_on_failure: PerSkill[int | bool] | None = None
     max_attempts: int = 3
     max_depth: int = 4
     strategy: StrategyChoice = "auto"
@@ -201,10 +202,12 @@ RANGES: Mapping[str, Range] = {
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run is given to work with, besides documents, skills and models: who listens, who may stop it."""
+    """What a run is given to work with, besides documents, skills and models: who listens, who may stop it,
+    who is asked."""
 
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
+    on_approval: OnApproval | None = None
 
 
 def is_path_of_a_file(text: str) -> bool:
