@@ -61,6 +61,7 @@ def report(
         delegated=len(plan.delegated),
         warnings=tuple(run.notices),
         errors=tuple(ErrorReport.of(error) for error in run.errors),
+        waiting=tuple(run.people.waiting),
         documents=run.documents.names,
         models=run.model_names,
         fingerprint=fingerprint(assignments, max_tokens=run.settings.max_tokens, temperature=run.settings.temperature),
@@ -80,6 +81,8 @@ def _cited(run: Run, text: str) -> tuple[str, tuple[Citation, ...]]:
 
 
 def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:
+    if run.people.waiting:
+        return "waiting"
     if all(finding.is_missing for finding in findings):
         return "failed"
     return "partial" if run.errors or run.insufficient else "completed"
@@ -87,10 +90,13 @@ def _status(run: Run, findings: Sequence[Finding]) -> RunStatus:
 
 def end(run: Run, status: RunStatus) -> float:
     """Say that the run is over; its duration in milliseconds."""
-    run.root.end(Status.FAILED if status == "failed" else Status.COMPLETED, run.errors[0] if run.errors else None)
-    if status == "failed":
+    if status == "waiting":
+        run.end_waiting()
+    elif status == "failed":
+        run.root.end(Status.FAILED, run.errors[0] if run.errors else None)
         run.stream.emit(RouteFailed, **run.root.snapshot())
     else:
+        run.root.end(Status.COMPLETED, run.errors[0] if run.errors else None)
         run.stream.emit(RouteCompleted, result_status=status, **run.root.snapshot())
     return round((time.monotonic() - run.clock) * 1000, 3)
 
@@ -105,7 +111,8 @@ def _usage(run: Run, kind: str, model: Model) -> UsageReport:
 def _subtask_result(
     run: Run, subtask: Subtask, assignments: Sequence[Assignment], findings: Sequence[Finding]
 ) -> SubtaskResult:
-    common = {"id": subtask.id, "task": subtask.task, "depends_on": tuple(subtask.depends_on)}
+    task = run.edited_tasks.get(subtask.id, subtask.task)
+    common = {"id": subtask.id, "task": task, "depends_on": tuple(subtask.depends_on)}
     if subtask.is_self_answered:
         return SubtaskResult(**common, skill=subtask.skill, status="self-answered", reply=subtask.answer or "")
     node = run.nodes[f"run/subtask-{subtask.id}"]
@@ -139,7 +146,7 @@ def _node_usage(run: Run, node: Node) -> UsageReport:
 
 def _subtask_status(node: Node) -> SubtaskStatus:
     if node.error is None:
-        return "completed"
+        return "completed" if node.status is Status.COMPLETED else "waiting"
     return "cancelled" if isinstance(node.error, RunCancelled) else "failed"
 
 

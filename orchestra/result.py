@@ -23,8 +23,8 @@ from orchestra.planning.costs import Alternative, Way
 from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import Choice, Estimate, Strategy, StrategyChoice
 
-RunStatus = Literal["completed", "partial", "failed"]
-SubtaskStatus = Literal["completed", "self-answered", "failed", "cancelled"]
+RunStatus = Literal["completed", "partial", "failed", "waiting"]
+SubtaskStatus = Literal["completed", "self-answered", "failed", "cancelled", "waiting"]
 
 _UNASKED = -1.0
 
@@ -52,6 +52,16 @@ class Notice(Frozen):
     code: str
     message: str
     node_id: str = ""
+
+
+class WaitingFor(Frozen):
+    """A question that nobody has answered yet. An answer is bound to `digest`, the SHA-256 of all that is shown."""
+
+    node_id: str
+    kind: Literal["approval", "ask_user", "permission"]
+    title: str
+    shown: Mapping[str, Any] = {}
+    digest: str
 
 
 class UsageReport(Frozen):
@@ -275,6 +285,7 @@ class SubtaskResult(Frozen):
 
     `followups` says how often it was asked again, over further lines, because its slice did not hold the answer.
     `merged_with` are the subtasks that went out in the same call, which is on the bill of the first of them.
+    One that is "waiting" asks a person, or builds on one that does. `task` is what was sent, a person's edit included.
     """
 
     id: str
@@ -306,7 +317,9 @@ class Result(Frozen):
     """The outcome of a run.
 
     `status` is "completed" when everything asked for is there, "partial" when something is missing (see `errors`,
-    each subtask's `error`, and the warnings SUBTASK_INSUFFICIENT), "failed" when there is no answer at all.
+    each subtask's `error`, and the warnings SUBTASK_INSUFFICIENT), "failed" when there is no answer at all, and
+    "waiting" when people have been asked what stands in `waiting` and have not answered yet: what could go on without
+    them is in `subtasks`, and there is no answer before the run is resumed.
     """
 
     task: str
@@ -323,6 +336,7 @@ class Result(Frozen):
     delegated: int = 0
     warnings: tuple[Notice, ...] = ()
     errors: tuple[ErrorReport, ...] = ()
+    waiting: tuple[WaitingFor, ...] = ()
     documents: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
     fingerprint: str = ""

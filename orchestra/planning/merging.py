@@ -113,8 +113,8 @@ def _most_tasks(assignment: Assignment, max_tokens: int) -> int:
 
 
 def _key(assignment: Assignment) -> object:
-    """What subtasks that go together have in common; None for one that cannot be sent."""
-    if assignment.error is not None:
+    """What subtasks that go together have in common; None for one that cannot be sent, or that a person approves."""
+    if assignment.error is not None or assignment.skill.needs_approval:
         return None
     lines = assignment.slice.line_ranges
     return (assignment.skill, lines, frozenset(assignment.subtask.depends_on))

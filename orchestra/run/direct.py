@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestra.errors import RunWaiting
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.synthesis import AnswerSchema, Draft, with_schema
@@ -20,6 +21,7 @@ async def answer_with_data(run: Run, assignment: Assignment, schema: AnswerSchem
     await run.scheduler.join([job])
     if job.error is None:
         return [Finding(subtask.id, subtask.task, job.value.text)], job.value
-    run.errors.append(job.error)
+    if not isinstance(job.error, RunWaiting):
+        run.errors.append(job.error)
     missing = Finding(subtask.id, subtask.task, f"no reply ({job.error.code})", is_missing=True)
     return [missing], Draft("", error=job.error)

@@ -16,6 +16,7 @@ from orchestra.errors import (
     NodeTimeout,
     OrchestraError,
     OutputTruncated,
+    RunWaiting,
 )
 from orchestra.models.protocol import Finding, Model, ModelReply, SliceBlock
 from orchestra.planning.assemble import Assignment
@@ -23,6 +24,7 @@ from orchestra.planning.merging import Bundle, merge, split_reply
 from orchestra.planning.plan import Plan
 from orchestra.planning.sharing import CachePrices, share
 from orchestra.run.asking import ask, keep_reply
+from orchestra.run.confirming import approve_subtask
 from orchestra.run.followup import follow_up
 from orchestra.run.state import Run
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
@@ -78,7 +80,8 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
     for subtask in plan.delegated:
         error = jobs[subtask.id].error
         if error is not None:
-            run.errors.append(error)
+            if not isinstance(error, RunWaiting):
+                run.errors.append(error)
             findings[subtask.id] = Finding(subtask.id, subtask.task, f"no reply ({error.code})", is_missing=True)
     return [findings[subtask.id] for subtask in plan.subtasks]
 
@@ -115,8 +118,10 @@ async def _execute_one(
 ) -> None:
     if assignment.error is not None:
         raise assignment.error
+    known = [findings[name] for name in assignment.subtask.depends_on]
+    if assignment.skill.needs_approval:
+        assignment = await approve_subtask(run, node, assignment, call.slices, known)
     subtask = assignment.subtask
-    known = [findings[name] for name in subtask.depends_on]
     text = await _reply_of(run, node, assignment, call, known, streams_answer=streams_answer)
     text = await follow_up(run, node, assignment, text.strip(), known, streams_answer=streams_answer)
     findings[subtask.id] = Finding(subtask.id, subtask.task, text)

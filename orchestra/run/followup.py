@@ -6,13 +6,14 @@ import logging
 from collections.abc import Sequence
 
 from orchestra.document import Slice, cut
-from orchestra.errors import OrchestraError, UnexpectedFailure
+from orchestra.errors import OrchestraError, RunWaiting, UnexpectedFailure
 from orchestra.models.protocol import Finding, ModelRequest
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merged, widened, with_heads
 from orchestra.planning.insufficient import Shortfall, shortfall
 from orchestra.run.asking import ask, keep_reply
+from orchestra.run.confirming import approve_followup
 from orchestra.run.state import Run
 from orchestra.runtime.calls import context_window, model_notice
 from orchestra.runtime.events import FollowedUp
@@ -46,6 +47,8 @@ async def follow_up(
             return reply
         try:
             later = await _ask_again(run, node, assignment, lack, findings, streams_answer=streams_answer)
+        except RunWaiting:
+            raise
         except OrchestraError as error:
             _keep_earlier(run, node, subtask_id, error)
             break
@@ -77,10 +80,12 @@ async def _ask_again(
     further = _further(run, assignment, lack, findings)
     if not further.passages:
         return None
+    request = _request(run, assignment, further, lack, findings)
+    if assignment.skill.needs_approval:
+        await approve_followup(run, node, assignment, further, request)
     run.followups.setdefault(assignment.subtask.id, []).append(further)
     ranges = [str(lines) for lines in further.line_ranges]
     run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
-    request = _request(run, assignment, further, lack, findings)
     limit_s = run.settings.subtask_limit_s(assignment.skill)
     reply = await ask(run, node, run.worker, request, limit_s, streams_answer=streams_answer)
     keep_reply(run, node, reply)

@@ -14,17 +14,21 @@ from orchestra.errors import (
     InputInvalid,
     OrchestraError,
     RunCancelled,
+    RunWaiting,
 )
 from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.result import Notice, StrategyReport
+from orchestra.run.cache import ReplyCache
 from orchestra.run.journal import Journal, NoJournal
+from orchestra.run.people import People
 from orchestra.run.spending import budget_of
 from orchestra.runtime.budget import Budget
 from orchestra.runtime.calls import model_name
 from orchestra.runtime.events import (
     EventStream,
+    RouteCompleted,
     RouteFailed,
     RouteStarted,
     Warned,
@@ -52,7 +56,8 @@ class Run:
     """State of one run. Used from one thread; blocking work goes through the scheduler.
 
     `followups` holds what each subtask was shown beside its slice, `insufficient` what it did not find all the same,
-    both by the subtask's id. `reads_in_parts`: every subtask has a part of the documents, and none is followed up.
+    `edited_tasks` a person's words in place of its task, all by the subtask's id. `reads_in_parts`: every subtask has a
+    part of the documents, and none is followed up.
     `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
     a call of this run is the first to send.
     """
@@ -84,6 +89,9 @@ class Run:
     prefixes: Prefixes = field(default_factory=lambda: sent_prefixes)
     writing: dict[bytes, Milestone] = field(default_factory=dict)
     journal: Journal = field(default_factory=NoJournal)
+    cache: ReplyCache | None = None
+    people: People = field(default_factory=People)
+    edited_tasks: dict[str, str] = field(default_factory=dict)
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
@@ -121,6 +129,7 @@ class Run:
             Node("run", "run"),
             services.cancellation,
             budget=budget_of(settings, (planner, worker, synthesizer)),
+            people=People(services.on_approval),
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
@@ -172,8 +181,17 @@ class Run:
                 )
 
     def _fail(self, error: OrchestraError) -> None:
+        if isinstance(error, RunWaiting):
+            return self.end_waiting()
         self.root.end(Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED, error)
         self.stream.emit(RouteFailed, **self.root.snapshot())
+        return None
+
+    def end_waiting(self) -> None:
+        """End the run until people have answered: its root says which kind of answer it waits for."""
+        is_asked = any(waiting.kind == "ask_user" for waiting in self.people.waiting)
+        self.root.end(Status.WAITING_USER if is_asked else Status.CONFIRM_REQUIRED)
+        self.stream.emit(RouteCompleted, result_status="waiting", **self.root.snapshot())
 
     def warn(self, code: str, message: str, node_id: str = "") -> None:
         self.notices.append(Notice(code=code, message=message, node_id=node_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestra.errors import AnswerInvalid
+from orchestra.errors import AnswerInvalid, RunWaiting
 from orchestra.models.protocol import Finding, Model, ModelRequest
 from orchestra.planning.synthesis import (
     AnswerSchema,
@@ -16,6 +16,7 @@ from orchestra.planning.synthesis import (
     synthesis_request,
 )
 from orchestra.run.asking import ask, keep_reply
+from orchestra.run.confirming import approve_joining
 from orchestra.run.state import Run
 from orchestra.run.whole import condense
 from orchestra.runtime.calls import model_notice
@@ -44,6 +45,8 @@ async def synthesize(
     await run.scheduler.join([job])
     if job.error is None:
         return job.value
+    if isinstance(job.error, RunWaiting):
+        return Draft("")
     run.errors.append(job.error)
     return Draft(_as_found(run, present), error=job.error)
 
@@ -64,6 +67,8 @@ async def _ask_for_answer(run: Run, node: Node, findings: Sequence[Finding], sch
         schema=schema,
         skill_prompt=run.library[run.joining_skill].system_prompt if run.joining_skill else "",
     )
+    if run.joining_skill and run.library[run.joining_skill].needs_approval:
+        await approve_joining(run, node, run.joining_skill, request)
     if schema is not None:
         return await ask_for_data(run, node, run.synthesizer, request, schema)
     reply = await ask(run, node, run.synthesizer, request, run.settings.phase_limit_s, streams_answer=True)

@@ -65,7 +65,7 @@ class NodeUpdated(NodeEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteCompleted(NodeEvent):
-    """The run ended with an answer, whole or partial (`result_status`)."""
+    """The run ended with an answer, whole or partial (`result_status`), or until people have answered ("waiting")."""
 
     type: ClassVar[str] = "skill-route-completed"
     result_status: str = "completed"
@@ -147,6 +147,27 @@ class RetryScheduled(Event):
     node_id: str
     attempt: int
     delay_s: float
+    error: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallHeldBack(Event):
+    """A call waits before it goes out, for about `delay_s`: a rate limit is known to be used up. It holds no worker."""
+
+    type: ClassVar[str] = "call-held-back"
+    node_id: str
+    reason: str
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFellBack(Event):
+    """A call goes to another model, because the first one is overloaded, out of reach or at its limit."""
+
+    type: ClassVar[str] = "model-fell-back"
+    node_id: str
+    model: str
+    instead_of: str
     error: Mapping[str, str]
 
 
@@ -243,13 +264,20 @@ Listener = Callable[[Event], object]
 
 
 class EventStream:
-    """Numbers events and hands each to every listener, in order. Used from the run's own thread only."""
+    """Numbers events and hands each to every listener, in order. Used from the run's own thread only.
+
+    `sequence` is the number of the last event; a run that is resumed counts on.
+    """
 
     def __init__(self, *listeners: Listener | None, run_id: str = "", session_id: str = "") -> None:
         self.run_id = run_id
         self.session_id = session_id
+        self.sequence = 0
         self._listeners = tuple(listener for listener in listeners if listener is not None)
-        self._sequence = 0
+
+    def listen(self, listener: Listener) -> None:
+        """Tell one more listener, after the others, of what comes from now on."""
+        self._listeners = (*self._listeners, listener)
 
     @property
     def is_heard(self) -> bool:
@@ -259,8 +287,8 @@ class EventStream:
     def emit(self, event_type: type[Event], /, **values: Any) -> None:
         if not self._listeners:
             return
-        self._sequence += 1
-        event = event_type(session_id=self.session_id, route_run_id=self.run_id, sequence=self._sequence, **values)
+        self.sequence += 1
+        event = event_type(session_id=self.session_id, route_run_id=self.run_id, sequence=self.sequence, **values)
         for listener in self._listeners:
             try:
                 listener(event)
