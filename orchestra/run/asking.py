@@ -5,6 +5,9 @@ from __future__ import annotations
 from orchestra.errors import ModelReplyInvalid, NodeTimeout, OutputTruncated
 from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
+from orchestra.run.cache import Flight, flights
+from orchestra.run.recalling import CallRecord, recalled, record_of, use
+from orchestra.run.replies import FinishedCall
 from orchestra.run.spending import amount_of, billed_usage, most, possibly_billed, sent_tokens
 from orchestra.run.state import Run
 from orchestra.runtime.budget import Reservation
@@ -25,15 +28,71 @@ async def ask(
     *,
     streams_answer: bool = False,
 ) -> ModelReply:
-    """Send `request` for `node` within the run's limits, and count it. Raises `BudgetExceeded` instead of sending."""
+    """The reply to `request`: on record, from the cache, or sent within the run's limits; counted.
+
+    Raises `BudgetExceeded` instead of sending.
+    """
+    record = record_of(run, node, model, request)
+    if record is None:
+        return await _send(run, node, model, request, timeout_s, None, streams_answer=streams_answer)
+    call = recalled(run, node, record)
+    if call is not None:
+        return use(run, node, model, request, call, "journal", streams_answer=streams_answer)
+    if record.cache is None:
+        return await _send(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
+    flight, is_ours = flights.board(record.entry)
+    if not is_ours:
+        reply = await _landed(run, flight)
+        if reply is None:
+            return await _send(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
+        await run.scheduler.call(lambda deadline, attempt: record.take(reply), node=node)
+    else:
+        reply = None
+        try:
+            reply = await run.scheduler.call(lambda deadline, attempt: _found(record), node=node)
+            if reply is None:
+                reply = await _send(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
+                return reply
+        finally:
+            flights.land(record.entry, flight, reply)
+    return use(run, node, model, request, FinishedCall(reply, is_billed=False), "cache", streams_answer=streams_answer)
+
+
+async def _landed(run: Run, flight: Flight) -> ModelReply | None:
+    """What an equal call that is under way comes to; None where it fails."""
+    over = Milestone()
+    flights.when_over(flight, lambda: run.scheduler.post(over.reach))
+    await run.scheduler.wait_outside(over)
+    return flight.reply
+
+
+def _found(record: CallRecord) -> ModelReply | None:
+    """The reply in the cache, on record for this run too."""
+    reply = record.cache.find(record.entry) if record.cache is not None else None
+    if reply is not None:
+        record.take(reply)
+    return reply
+
+
+async def _send(
+    run: Run,
+    node: Node,
+    model: Model,
+    request: ModelRequest,
+    timeout_s: float,
+    record: CallRecord | None,
+    *,
+    streams_answer: bool,
+) -> ModelReply:
+    """Send the request, behind its prefix."""
     minimum = cache_minimum(model)
     prefix = prefix_of(request, f"{model_name(model)} {model_base_url(model)}") if minimum else None
     if minimum is None or prefix is None:
-        return await _ask_within_budget(run, node, model, request, timeout_s, streams_answer=streams_answer)
+        return await _ask_within_budget(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
     written = await _behind(run, prefix, minimum)
     try:
         began = run.prefixes.clock()
-        reply = await _ask_within_budget(run, node, model, request, timeout_s, streams_answer=streams_answer)
+        reply = await _ask_within_budget(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
         missed = run.prefixes.finish(prefix, began, reply.usage, minimum)
     finally:
         if written is not None:
@@ -60,7 +119,14 @@ async def _behind(run: Run, prefix: Prefix, minimum_tokens: int) -> Milestone | 
 
 
 async def _ask_within_budget(
-    run: Run, node: Node, model: Model, request: ModelRequest, timeout_s: float, *, streams_answer: bool
+    run: Run,
+    node: Node,
+    model: Model,
+    request: ModelRequest,
+    timeout_s: float,
+    record: CallRecord | None,
+    *,
+    streams_answer: bool,
 ) -> ModelReply:
     counted = sent_tokens(request) if run.budget.is_limited else 0
     room = await run.budget.reserve(
@@ -76,7 +142,9 @@ async def _ask_within_budget(
 
     limits = CallLimits(timeout_s, RetryPolicy(run.settings.max_attempts, may_go_on=may_go_on))
     try:
-        reply = await call_model(run.scheduler, node, model, request, limits, streams_answer=streams_answer)
+        reply = await call_model(
+            run.scheduler, node, model, request, limits, streams_answer=streams_answer, record=record
+        )
         room.spend(amount_of(run.budget, model, reply.usage))
     except NodeTimeout as error:  # it was left behind, so nobody has counted it
         room.spend(possibly_billed(error, room.amount))

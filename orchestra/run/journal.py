@@ -5,9 +5,14 @@ A finished effect is on record before its result is used. A run without a store 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from orchestra.store import Store
 
 EffectKind = Literal["model", "tool", "code", "person"]
 
@@ -50,6 +55,10 @@ class Journal(Protocol):
         """It failed, and is known to have: nothing of it needs to be remembered."""
         ...
 
+    def unclaimed(self, node_id: str, kind: EffectKind) -> int:
+        """How many finished effects of a node are on record that nobody has asked for yet."""
+        ...
+
 
 class NoJournal:
     """For a run without a store."""
@@ -68,3 +77,80 @@ class NoJournal:
 
     def abandon(self, key: EffectKey) -> None:
         return None
+
+    def unclaimed(self, node_id: str, kind: EffectKind) -> int:
+        return 0
+
+
+class Ledger:
+    """The records that earlier processes left of a run, handed out by key.
+
+    Of equal effects of a node those that finished come first, then those that nobody saw end: one that failed and was
+    tried again under a new ordinal is found all the same. Thread-safe.
+    """
+
+    def __init__(self, records: Mapping[EffectKey, EffectRecord] | None = None) -> None:
+        self._records = dict(records or {})
+        self._lock = threading.Lock()
+        self._waiting: dict[tuple[str, str, str], deque[EffectKey]] = defaultdict(deque)
+        self._last: Counter[tuple[str, str, str]] = Counter()
+        self._finished: Counter[tuple[str, str]] = Counter()
+        for key in sorted(self._records, key=lambda key: (self._records[key].payload is None, key.ordinal)):
+            effect = (key.node_id, key.kind, key.fingerprint)
+            self._waiting[effect].append(key)
+            self._last[effect] = max(self._last[effect], key.ordinal)
+            self._finished[key.node_id, key.kind] += self._records[key].payload is not None
+
+    def key(self, node_id: str, kind: EffectKind, fingerprint: str) -> EffectKey:
+        effect = (node_id, kind, fingerprint)
+        with self._lock:
+            if self._waiting[effect]:
+                key = self._waiting[effect].popleft()
+                self._finished[node_id, kind] -= self._records[key].payload is not None
+                return key
+            self._last[effect] += 1
+            return EffectKey(node_id, kind, fingerprint, self._last[effect])
+
+    def find(self, key: EffectKey) -> EffectRecord | None:
+        return self._records.get(key)
+
+    def unclaimed(self, node_id: str, kind: EffectKind) -> int:
+        with self._lock:
+            return self._finished[node_id, kind]
+
+
+class StoreJournal:
+    """The journal of a run with a store. `write` does what it is given on the store, and says so where it cannot."""
+
+    def __init__(self, store: Store, run_id: str, write: Callable[[Callable[[], object]], None]) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._write = write
+        self._ledger = Ledger(
+            {
+                EffectKey(call.node_id, call.kind, call.fingerprint, call.ordinal): EffectRecord(call.payload)
+                for call in store.calls(run_id)
+            }
+        )
+
+    def key(self, node_id: str, kind: EffectKind, fingerprint: str) -> EffectKey:
+        return self._ledger.key(node_id, kind, fingerprint)
+
+    def find(self, key: EffectKey) -> EffectRecord | None:
+        return self._ledger.find(key)
+
+    def begin(self, key: EffectKey) -> None:
+        self._write(lambda: self._store.begin_call(self._run_id, *_columns(key)))
+
+    def finish(self, key: EffectKey, payload: Mapping[str, Any]) -> None:
+        self._write(lambda: self._store.finish_call(self._run_id, *_columns(key), payload))
+
+    def abandon(self, key: EffectKey) -> None:
+        self._write(lambda: self._store.abandon_call(self._run_id, *_columns(key)))
+
+    def unclaimed(self, node_id: str, kind: EffectKind) -> int:
+        return self._ledger.unclaimed(node_id, kind)
+
+
+def _columns(key: EffectKey) -> tuple[str, EffectKind, str, int]:
+    return key.node_id, key.kind, key.fingerprint, key.ordinal

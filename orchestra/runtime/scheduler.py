@@ -1,7 +1,7 @@
-"""The one scheduler: coroutines on the caller's thread, blocking calls on one thread pool.
+"""The one scheduler: coroutines on the caller's thread, blocking calls on one pool of threads.
 
-A node's work is an `async def` that awaits two things only: `call` (a blocking function, on the pool) and
-`join` (other jobs). Whatever waits, also for a retry, is a suspended coroutine and holds no worker, so
+A node's work is an `async def` that awaits three things only: `call` (a blocking function, on the pool), `pause` and
+`join` (other jobs). Whatever waits, also for a retry or a rate limit, is a suspended coroutine and holds no worker, so
 nesting cannot deadlock a small pool, and all bookkeeping happens on one thread, without locks.
 """
 
@@ -15,10 +15,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, cast
+from functools import partial
+from typing import Any, TypeVar
 
 from orchestra.errors import (
     DependencyFailed,
@@ -29,98 +28,36 @@ from orchestra.errors import (
     UnexpectedFailure,
 )
 from orchestra.models.protocol import Deadline
-from orchestra.runtime.events import EventStream, NodeUpdated, RetryScheduled
+from orchestra.runtime.effects import Apart, Call, Effect, HeldBack, Job, Join, Milestone, Pause, Turnstile
+from orchestra.runtime.events import CallHeldBack, EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import FINAL, WAITING, Node, Status
 from orchestra.runtime.retry import RetryPolicy
-from orchestra.runtime.workers import borrow, give_back
+from orchestra.runtime.workers import Lane, Turn, WorkerPool, borrow, give_back
+
+__all__ = ["Job", "Milestone", "Scheduler"]
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
+LONGEST_HOLD_S = 5.0  # then the turnstile is asked again: it may have learnt that there is room
 GRACE_S = 0.25  # past its deadline, how long a call may take to say so itself
 
 
-class _Effect:
-    """What a coroutine yields to the scheduler."""
-
-    def __await__(self) -> Generator[_Effect, Any, Any]:
-        return (yield self)
-
-
-@dataclass(eq=False, slots=True)
-class _Call(_Effect):
-    function: Callable[[Deadline, int], Any]
-    node: Node
-    timeout_s: float | None
-    retry: RetryPolicy | None
-    attempt: int = 0
-    deadline: Deadline | None = None
-    began: tuple[float, float] | None = None
-
-
-@dataclass(eq=False, slots=True)
-class _Apart(_Effect):
-    function: Callable[[], Any]
-
-
-@dataclass(eq=False, slots=True)
-class Milestone:
-    """A point within a job that others can join before the job has ended.
-
-    Whoever makes one sees that it is reached, also when the job fails.
-    """
-
-    is_done: bool = False
-    waiters: list[Callable[[Any], None]] = field(default_factory=list["Callable[[Any], None]"])
-
-    def reach(self) -> None:
-        """Let everyone go on who waits here. Idempotent."""
-        self.is_done = True
-        waiters, self.waiters = self.waiters, []
-        for notify in waiters:
-            notify(self)
-
-
-@dataclass(eq=False, slots=True)
-class _Join(_Effect):
-    jobs: Sequence[Job[Any] | Milestone]
-    missing: int = 0
-
-
-@dataclass(eq=False, slots=True)
-class Job(Generic[T]):
-    """A coroutine under way. After it ends, `error` is None and `result` holds its value, or the reverse."""
-
-    coroutine: Coroutine[Any, Any, T]
-    node: Node
-    result: T | None = None
-    error: OrchestraError | None = None
-    is_done: bool = False
-    waiting_for: _Effect | None = None
-    unfinished_dependencies: int = 0
-    waiters: list[Callable[[Job[Any]], None]] = field(default_factory=list["Callable[[Job[Any]], None]"])
-
-    @property
-    def value(self) -> T:
-        """The result; raises the job's error if it failed."""
-        if self.error is not None:
-            raise self.error
-        return cast("T", self.result)
-
-
 class Scheduler:
-    """Runs one tree of jobs, at most `max_workers` blocking calls of it at a time."""
+    """Runs one tree of jobs, at most `max_workers` blocking calls of it at a time, on `pool` or workers of its own."""
 
-    def __init__(self, stream: EventStream, *, max_workers: int = 5) -> None:
+    def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: WorkerPool | None = None) -> None:
         self.stream = stream
         self._max_workers = max_workers
-        self._pool: ThreadPoolExecutor | None = None
+        self._shared_pool = pool
+        self._own_pool: WorkerPool | None = None
+        self._lane: Lane | None = None
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._jobs: dict[Job[Any], None] = {}
-        self._under_way: set[tuple[_Call, int]] = set()
-        self._queued: deque[tuple[Job[Any], _Call]] = deque()
+        self._under_way: dict[Call, tuple[Job[Any], Turn]] = {}
+        self._queued: deque[tuple[Job[Any], Call]] = deque()
         self._is_cancelled = False
 
     # What a coroutine awaits
@@ -132,12 +69,38 @@ class Scheduler:
         node: Node,
         timeout_s: float | None = None,
         retry: RetryPolicy | None = None,
+        turnstile: Turnstile | None = None,
     ) -> T:
-        """`function(deadline, attempt)` on a worker. Time in the queue does not count towards `timeout_s`.
+        """`function(deadline, attempt)` on a worker, and again as `retry` says, each time when `turnstile` lets it go.
 
-        Raises what the function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`.
+        Time in the queue, at the turnstile or before a retry does not count towards `timeout_s`. Raises what the
+        function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`.
         """
-        return await _Call(function, node, timeout_s, retry)
+        attempt = 1
+        while True:
+            try:
+                if turnstile is not None:
+                    await self._pass(turnstile, node)
+                node.attempt = attempt
+                return await Call(function, node, timeout_s, attempt, turnstile)
+            except HeldBack:
+                continue
+            except (NodeTimeout, RunCancelled):
+                raise
+            except OrchestraError as error:
+                delay = retry.delay_before_next(error, attempt) if retry else None
+                if delay is None:
+                    raise
+                self.retry_scheduled(node, attempt + 1, delay, error)
+            finally:
+                if turnstile is not None:
+                    turnstile.end()
+            attempt += 1
+            await self.pause(delay)
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, on no worker. Raises `RunCancelled`."""
+        await Pause(seconds)
 
     async def call_apart(self, function: Callable[[], T]) -> T:
         """`function()` on a thread of its own, which holds no worker and has no deadline: for what people take.
@@ -145,11 +108,28 @@ class Scheduler:
         Raises what the function raised, or `RunCancelled`; then its thread is left behind, and Python's exit does not
         wait for it.
         """
-        return await _Apart(function)
+        return await Apart(function)
 
     async def join(self, jobs: Sequence[Job[Any] | Milestone]) -> None:
         """Wait until all of `jobs` have ended, however they ended, and the milestones among them are reached."""
-        await _Join(jobs)
+        await Join(jobs)
+
+    def retry_scheduled(self, node: Node, attempt: int, delay: float, error: OrchestraError) -> None:
+        """Say that work of a node will be tried again."""
+        described = error.to_dict()
+        self.stream.emit(RetryScheduled, node_id=node.id, attempt=attempt, delay_s=round(delay, 3), error=described)
+
+    async def _pass(self, turnstile: Turnstile, node: Node) -> None:
+        is_told = False
+        while (wait_s := turnstile.wait_s()) > 0:
+            if not is_told:
+                self.stream.emit(CallHeldBack, node_id=node.id, reason=turnstile.reason, delay_s=round(wait_s, 3))
+            is_told = True
+            await self.pause(min(wait_s, LONGEST_HOLD_S))
+
+    async def wait_outside(self, milestone: Milestone) -> None:
+        """Wait for what another run reaches, with `post`. Holds no worker; raises `RunCancelled`."""
+        await Join([milestone], is_outside=True)
 
     # Starting and stopping
 
@@ -193,6 +173,12 @@ class Scheduler:
         """Start nothing more and let go of what runs; finished jobs keep their results. From any thread."""
         self._inbox.put(self._cancel)
 
+    def begin(self, node: Node) -> None:
+        """Say that work on a node has begun, where no call does."""
+        if node.status is Status.ROUTING:
+            node.start()
+            self._announce(node)
+
     def post(self, action: Callable[[], None]) -> None:
         """Run `action` on the run's own thread, in order of arrival. From any thread."""
         self._inbox.put(action)
@@ -227,25 +213,30 @@ class Scheduler:
             job.waiting_for = effect
             self._begin(job, effect)
 
-    def _begin(self, job: Job[Any], effect: _Effect) -> None:
-        if isinstance(effect, _Call):
+    def _begin(self, job: Job[Any], effect: Effect) -> None:
+        if isinstance(effect, Call):
             self._submit(job, effect)
-        elif isinstance(effect, _Apart):
+        elif isinstance(effect, Pause):
+            self._pause(job, effect)
+        elif isinstance(effect, Apart):
             self._start_apart(job, effect)
-        elif isinstance(effect, _Join):
+        elif isinstance(effect, Join):
             pending = [other for other in effect.jobs if not other.is_done]
             effect.missing = len(pending)
-            if not pending:
+            if self._is_cancelled and effect.is_outside:
+                pending = []
+                self._ready.append((job, None, RunCancelled("the run was cancelled")))
+            elif not pending:
                 self._ready.append((job, None, None))
             for other in pending:
                 other.waiters.append(lambda _, job=job, effect=effect: self._joined(job, effect))
 
-    def _joined(self, job: Job[Any], effect: _Join) -> None:
+    def _joined(self, job: Job[Any], effect: Join) -> None:
         effect.missing -= 1
-        if effect.missing == 0:
+        if effect.missing == 0 and job.waiting_for is effect:
             self._ready.append((job, None, None))
 
-    def _resume(self, job: Job[Any], effect: _Effect, value: Any, error: BaseException | None) -> None:
+    def _resume(self, job: Job[Any], effect: Effect, value: Any, error: BaseException | None) -> None:
         """Go on with a job, unless it has gone on without this effect (timeout, cancellation)."""
         if job.waiting_for is effect:
             job.waiting_for = None
@@ -281,12 +272,10 @@ class Scheduler:
 
     # Blocking calls
 
-    def _submit(self, job: Job[Any], call: _Call) -> None:
+    def _submit(self, job: Job[Any], call: Call) -> None:
         if self._is_cancelled:
             self._ready.append((job, None, RunCancelled("the run was cancelled")))
             return
-        call.attempt += 1
-        call.node.attempt = call.attempt
         self._queued.append((job, call))
         self._dispatch()
 
@@ -296,75 +285,77 @@ class Scheduler:
             job, call = self._queued.popleft()
             if job.waiting_for is not call:
                 continue
-            if self._pool is None:
-                self._pool = borrow(self._max_workers)
-            self._under_way.add((call, call.attempt))
-            self._pool.submit(self._work, job, call)
+            if self._lane is None:
+                self._lane = self._join_pool().lane()
+            try:
+                self._under_way[call] = (job, self._lane.submit(partial(self._work, job, call)))
+            except RunCancelled as closed:
+                self._resume(job, call, None, closed)
 
-    def _work(self, job: Job[Any], call: _Call) -> None:
+    def _join_pool(self) -> WorkerPool:
+        if self._shared_pool is not None:
+            return self._shared_pool
+        self._own_pool = borrow(self._max_workers)
+        return self._own_pool
+
+    def _work(self, job: Job[Any], call: Call) -> None:
         """On a worker: do the work, and hand the outcome to the run's thread."""
-        attempt = call.attempt
+        value, error = None, None
+        try:
+            value = self._perform(job, call)
+        except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
+            error = raised
+        self._inbox.put(lambda: self._ended(job, call, value, error))
+
+    def _perform(self, job: Job[Any], call: Call) -> Any:
+        if call.turnstile is not None and not call.turnstile.start():
+            raise HeldBack
         deadline = call.deadline = Deadline(call.timeout_s)
-        if self._is_cancelled:  # since this call was taken from the queue; nobody else saw the deadline yet
-            deadline.cancel()
+        if self._is_cancelled:  # looked at after the deadline is there for `_cancel` to see
+            raise RunCancelled("the run was cancelled")
         call.began = (time.time(), time.monotonic())
         if self.stream.is_heard:
             self._inbox.put(lambda: self._started(job, call))
-        value, error = None, None
-        try:
-            value = call.function(deadline, attempt)
-        except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
-            error = raised
-        self._inbox.put(lambda: self._ended(job, call, attempt, value, error))
+        return call.function(deadline, call.attempt)
 
-    def _started(self, job: Job[Any], call: _Call) -> None:
+    def _started(self, job: Job[Any], call: Call) -> None:
         if job.waiting_for is call and call.began and call.node.status is Status.ROUTING:
             call.node.start(*call.began)
             self._announce(call.node)
 
     def _let_go_of_overdue_calls(self) -> None:
         """What ignores its deadline is left behind; what obeys it has ended by itself before the grace is over."""
-        for job in list(self._jobs):
-            call = job.waiting_for
-            if isinstance(call, _Call) and call.deadline is not None and call.deadline.is_overdue(GRACE_S):
+        for call, (job, _) in list(self._under_way.items()):
+            if call.deadline is not None and call.deadline.is_overdue(GRACE_S):
                 call.deadline.cancel()
-                self._leave_behind(call)
                 self._started(job, call)
+                self._leave_behind(call)
                 self._resume(job, call, None, NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s"))
 
-    def _leave_behind(self, call: _Call) -> None:
-        """Its worker may never come back, so what is queued, and what comes later, gets fresh ones."""
-        self._under_way.discard((call, call.attempt))
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
-            self._pool = None
+    def _leave_behind(self, call: Call) -> None:
+        """Its worker may never come back, so another one takes its place."""
+        _, turn = self._under_way.pop(call)
+        if self._lane is not None:
+            self._lane.leave_behind(turn)
         self._dispatch()
 
-    def _ended(self, job: Job[Any], call: _Call, attempt: int, value: Any, error: BaseException | None) -> None:
-        self._under_way.discard((call, attempt))
+    def _ended(self, job: Job[Any], call: Call, value: Any, error: BaseException | None) -> None:
+        self._under_way.pop(call, None)
         self._dispatch()
-        if job.waiting_for is not call or call.attempt != attempt:
+        if job.waiting_for is not call:
             return
         self._started(job, call)
-        if error is None:
-            self._resume(job, call, value, None)
-            return
-        delay = call.retry.delay_before_next(error, attempt) if call.retry else None
-        if delay is None:
-            self._resume(job, call, None, error if isinstance(error, OrchestraError) else _unexpected(error))
-            return
-        call.deadline = None
-        described = error.to_dict() if isinstance(error, OrchestraError) else {}
-        self.stream.emit(
-            RetryScheduled, node_id=call.node.id, attempt=attempt + 1, delay_s=round(delay, 3), error=described
-        )
-        self._at(delay, lambda: self._retry(job, call))
+        if error is not None and not isinstance(error, OrchestraError | HeldBack):
+            error = _unexpected(error)
+        self._resume(job, call, value, error)
 
-    def _retry(self, job: Job[Any], call: _Call) -> None:
-        if job.waiting_for is call:
-            self._submit(job, call)
+    def _pause(self, job: Job[Any], pause: Pause) -> None:
+        if self._is_cancelled:
+            self._ready.append((job, None, RunCancelled("the run was cancelled")))
+            return
+        self._at(pause.seconds, lambda: self._resume(job, pause, None, None))
 
-    def _start_apart(self, job: Job[Any], apart: _Apart) -> None:
+    def _start_apart(self, job: Job[Any], apart: Apart) -> None:
         if self._is_cancelled:
             self._ready.append((job, None, RunCancelled("the run was cancelled")))
             return
@@ -388,21 +379,26 @@ class Scheduler:
         self._is_cancelled = True
         for job in list(self._jobs):
             effect = job.waiting_for
-            if isinstance(effect, _Call) and effect.deadline is not None:
+            if isinstance(effect, Call) and effect.deadline is not None:
                 effect.deadline.cancel()
-            if isinstance(effect, _Call | _Apart) or job.unfinished_dependencies:
+            if _is_cut_short(effect) or job.unfinished_dependencies:
                 job.waiting_for = None
                 self._ready.append((job, None, RunCancelled("the run was cancelled")))
 
     def _close(self) -> None:
         self._is_cancelled = self._is_cancelled or bool(self._jobs)
         for job in self._jobs:
-            if isinstance(job.waiting_for, _Call) and job.waiting_for.deadline is not None:
+            if isinstance(job.waiting_for, Call) and job.waiting_for.deadline is not None:
                 job.waiting_for.deadline.cancel()
             job.coroutine.close()
         self._jobs.clear()
-        if self._pool is not None:
-            give_back(self._pool, self._max_workers, is_busy=bool(self._under_way))
+        self._queued.clear()
+        is_busy = bool(self._under_way)
+        if self._lane is not None and self._own_pool is None:
+            for _, turn in self._under_way.values():
+                self._lane.leave_behind(turn)
+        elif self._own_pool is not None:
+            give_back(self._own_pool, is_busy=is_busy)
 
     def _announce(self, node: Node) -> None:
         if self.stream.is_heard:
@@ -428,6 +424,11 @@ class Scheduler:
             yield
         finally:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _is_cut_short(effect: Effect | None) -> bool:
+    """Whether cancelling a run ends it; what waits for other jobs of the run goes on when they have ended."""
+    return isinstance(effect, Call | Pause | Apart) or (isinstance(effect, Join) and effect.is_outside)
 
 
 def _dependency_failed(dependency: Job[Any]) -> OrchestraError:
