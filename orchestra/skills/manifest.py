@@ -73,8 +73,8 @@ class Manifest:
     sub_skills: tuple[SubSkill, ...] = ()
     routing: Routing = field(default_factory=Routing)
     execution: Execution = field(default_factory=Execution)
-    parameters: Mapping[str, Any] = NOTHING
-    output: Mapping[str, Any] = NOTHING
+    parameters: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    output: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     data_flow: tuple[str, ...] = ()
     function: str = ""
     layer: Layer = "execution"
