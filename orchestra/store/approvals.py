@@ -7,12 +7,12 @@ import uuid
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, or_, select, update
 
 from orchestra.errors import InputInvalid
 from orchestra.store.database import Database
 from orchestra.store.records import ApprovalRecord, ApprovalStatus, Outcome, read
-from orchestra.store.statements import Upsert
+from orchestra.store.statements import Upsert, now
 from orchestra.store.tables import approvals, leases
 
 _ASK = Upsert(approvals)
@@ -109,8 +109,8 @@ class Leases:
         """Take the run for so long; also to take it longer. False when another owner has it."""
 
         def take(connection: Connection) -> bool:
-            now = _now(connection)
-            values = {"run_id": run_id, "owner": owner, "expires_at": now + seconds, "now": now}
+            at = now(connection)
+            values = {"run_id": run_id, "owner": owner, "expires_at": at + seconds, "now": at}
             return _TAKE.execute(connection, values).rowcount > 0
 
         return self.database.run(take)
@@ -128,14 +128,7 @@ class Leases:
         """Who has it now."""
 
         def find(connection: Connection) -> str | None:
-            current = select(leases.c.owner).where(leases.c.run_id == run_id, leases.c.expires_at >= _now(connection))
+            current = select(leases.c.owner).where(leases.c.run_id == run_id, leases.c.expires_at >= now(connection))
             return connection.execute(current).scalar()
 
         return self.database.run(find)
-
-
-def _now(connection: Connection) -> float:
-    """The clock that all who use the database share: the server's, or that of the machine."""
-    if connection.dialect.name == "sqlite":
-        return time.time()
-    return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())

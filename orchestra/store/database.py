@@ -221,9 +221,7 @@ def _sweep_sqlite(connection: Connection) -> bool:
         connection.exec_driver_sql("VACUUM")
         is_rewritten = True
     except OperationalError:
-        is_rewritten = (
-            False  # locked, or no room on the disk: what was deleted is overwritten, its old pages may remain
-        )
+        is_rewritten = False  # locked, or no room on the disk
     is_busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar()
     return is_rewritten and not is_busy
 
@@ -254,9 +252,8 @@ def _is_lost(error: DBAPIError) -> bool:
 
 def _is_refused(message: str) -> bool:
     """Whether a connection was refused by a server that may come back, not by its judgement on the user."""
-    return any(
-        word in message for word in ("refused", "starting up", "shutting down", "closed", "reset", "No such file")
-    )
+    signs = ("refused", "starting up", "shutting down", "closed", "reset", "No such file")
+    return any(sign in message for sign in signs)
 
 
 def _bare(error: Exception) -> BaseException:

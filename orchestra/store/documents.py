@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select
 
-from orchestra.errors import StoreDamaged
+from orchestra.errors import InputInvalid, RunNotFound, StoreDamaged
 from orchestra.store.database import Database
 from orchestra.store.statements import Upsert
 from orchestra.store.tables import cache, derived, documents
@@ -52,7 +52,10 @@ class Documents:
     def put_derived(self, digest: str, kind: str, payload: bytes) -> None:
         """Keep what was made from a document that is kept, such as its outline; it goes when the document goes."""
         values = {"digest": digest, "kind": kind, "payload": payload}
-        self.database.run(lambda connection: _DERIVE.execute(connection, values))
+        try:
+            self.database.run(lambda connection: _DERIVE.execute(connection, values))
+        except RunNotFound as error:
+            raise InputInvalid(f"nothing can be derived from {digest}", cause="no such document is kept") from error
 
     def derived(self, digest: str, kind: str) -> bytes | None:
         values = {"its_digest": digest, "its_kind": kind}

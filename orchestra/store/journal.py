@@ -124,7 +124,7 @@ class Calls:
     def calls(self, run_id: str) -> list[CallRecord]:
         """In the order in which they began."""
         rows = self.database.run(lambda connection: connection.execute(_CALLS, {"its_run_id": run_id}).mappings().all())
-        return [read(CallRecord, row, where=f"a call of {row['node_id']} in run {run_id}") for row in rows]
+        return [read(CallRecord, {**row}, where=f"a call of {row['node_id']} in run {run_id}") for row in rows]
 
 
 def _call(run_id: str, node_id: str, kind: str, fingerprint: str, ordinal: int) -> dict[str, Any]:

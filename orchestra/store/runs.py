@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, exists, func, or_, select, update
 from orchestra.errors import InputInvalid, RunBusy, RunNotFound
 from orchestra.store.database import Database
 from orchestra.store.records import RunRecord, RunStatus, RunSummary, read
-from orchestra.store.statements import Upsert
+from orchestra.store.statements import Upsert, now
 from orchestra.store.tables import documents, leases, nodes, run_documents, runs, sessions
 from orchestra.store.texts import to_json
 
@@ -19,7 +19,9 @@ _BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), fixe
 _NAME = Upsert(run_documents, replacing=("name", "digest"))
 _JOIN_SESSION = Upsert(sessions)
 _END = update(runs)
+_SUMMARY = ("id", "task", "session_id", "status", "models", "started_at", "ended_at", "error")
 _AMBIGUOUS = 5  # how many runs an error names
+_AT_ONCE = 500  # parameters of a statement
 
 
 class Runs:
@@ -108,12 +110,7 @@ class Runs:
         limit: int | None = None,
     ) -> list[RunSummary]:
         """Newest first. `text` stands in the task or the result, in any case; times are unix seconds of the start."""
-        wanted = select(
-            *(
-                runs.c[name]
-                for name in ("id", "task", "session_id", "status", "models", "started_at", "ended_at", "error")
-            )
-        )
+        wanted = select(*(runs.c[name] for name in _SUMMARY))
         if status is not None:
             wanted = wanted.where(runs.c.status == status)
         if skill is not None:
@@ -180,9 +177,6 @@ def _summaries(connection: Connection, rows: Sequence[Mapping[Any, Any]]) -> lis
     ]
 
 
-_AT_ONCE = 500  # parameters of a statement
-
-
 def _grouped(
     connection: Connection, run_id: Any, value: Any, position: Any, ids: Sequence[str]
 ) -> dict[str, list[str]]:
@@ -198,10 +192,8 @@ def remove_rows(connection: Connection, run_ids: Sequence[str]) -> None:
     for run_id in run_ids:
         if connection.execute(select(runs.c.id).where(runs.c.id == run_id)).first() is None:
             raise RunNotFound(f"run {run_id} is not in the store")
-        holder = connection.execute(
-            select(leases.c.owner, leases.c.expires_at).where(leases.c.run_id == run_id)
-        ).first()
-        if holder is not None and holder.expires_at > time.time():
+        expires_at = connection.execute(select(leases.c.expires_at).where(leases.c.run_id == run_id)).scalar()
+        if expires_at is not None and expires_at >= now(connection):
             raise RunBusy(f"run {run_id} is not removed", cause="it is being worked on")
         digests = (
             connection.execute(select(run_documents.c.digest).where(run_documents.c.run_id == run_id)).scalars().all()

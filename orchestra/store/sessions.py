@@ -31,7 +31,7 @@ class Sessions:
         count = select(func.count()).where(runs.c.session_id == sessions.c.id).scalar_subquery()
         wanted = select(sessions, count.label("runs")).order_by(sessions.c.started_at.desc(), sessions.c.id)
         rows = self.database.run(lambda connection: connection.execute(wanted).mappings().all())
-        return [read(SessionRecord, row, where=f"session {row['id']}") for row in rows]
+        return [read(SessionRecord, {**row}, where=f"session {row['id']}") for row in rows]
 
     def rename_session(self, session_id: str, title: str) -> bool:
         """False when there is no such session."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Table
+from sqlalchemy import ColumnElement, Connection, CursorResult, Table, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 
@@ -40,3 +41,10 @@ class Upsert:
         self, connection: Connection, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]
     ) -> CursorResult[Any]:
         return connection.execute(self._by_dialect[connection.dialect.name], values)
+
+
+def now(connection: Connection) -> float:
+    """The clock that all who use the database share: the server's, or that of the machine."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
