@@ -104,6 +104,8 @@ class ToolRule:
     @classmethod
     def parse(cls, text: str) -> ToolRule:
         """One tool as the Agent Skills format writes it. Raises `InputInvalid`."""
+        if text.strip() == "*":
+            return cls(Name("*"))
         name, bracket, rest = text.strip().partition("(")
         if not _TOOL.fullmatch(name[:-1] if name.endswith("*") and len(name) > 1 else name):
             raise InputInvalid(f"{text!r} names no tool", suggestion="Write it as `Bash(git:*)` or `Read`.")
@@ -196,7 +198,7 @@ def folded_host(host: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A file or a folder with all that is in it, by its resolved path; or `@skill` (see `OWN_FILES`).
+    """A file or a folder with all that is in it, by its resolved path; `@skill` (see `OWN_FILES`); without parts, all.
 
     Whether a path really leads there is for `open_permitted` to say, which looks at the file system.
     """
@@ -241,7 +243,7 @@ class Root:
         return self.covers(other)
 
     def __str__(self) -> str:
-        return str(self.path)
+        return str(self.path) if self.parts else "*"
 
 
 def _folded(parts: tuple[str, ...]) -> tuple[str, ...]:
