@@ -11,6 +11,9 @@ OrchestraError
 ├── DependencyFailed         DEPENDENCY_FAILED
 ├── CallDepthExceeded        CALL_DEPTH_EXCEEDED
 ├── CallCycleDetected        CALL_CYCLE_DETECTED
+├── MissingParameters        MISSING_PARAMETERS
+├── OutputInvalid            OUTPUT_INVALID
+├── GateFailed               GATE_FAILED
 ├── PermissionDenied         PERMISSION_DENIED
 ├── PolicyInvalid            POLICY_INVALID
 ├── ToolFailed               TOOL_FAILED
@@ -139,6 +142,27 @@ class CallCycleDetected(OrchestraError):
 
     code = "CALL_CYCLE_DETECTED"
     default_suggestion = "Break the cycle: a skill's sub-skills must not lead back to it."
+
+
+class MissingParameters(OrchestraError):
+    """A step lacks required parameters, and nobody could be asked for them. `details["missing"]` names them."""
+
+    code = "MISSING_PARAMETERS"
+    default_suggestion = "Give the values in the query, as JSON if need be, or run where somebody can be asked."
+
+
+class OutputInvalid(OrchestraError):
+    """What a skill gave does not fit its schema, after one re-ask where a model can be asked."""
+
+    code = "OUTPUT_INVALID"
+    default_suggestion = "Loosen the skill's output schema, mend its prompt, or use a stronger model."
+
+
+class GateFailed(OrchestraError):
+    """A guarantee that blocks did not hold; nothing was sent for the task itself."""
+
+    code = "GATE_FAILED"
+    default_suggestion = "Mend what the gate names; `orchestra compose` shows which gates a task has."
 
 
 class PermissionDenied(OrchestraError):

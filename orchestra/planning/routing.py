@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from orchestra.document import Slice
 from orchestra.errors import PlanInvalid
 from orchestra.models.json_text import repaired
 from orchestra.models.protocol import (
@@ -23,6 +24,7 @@ from orchestra.models.protocol import (
     Task,
 )
 from orchestra.planning.prompt_files import prompt
+from orchestra.skills import Skill
 from orchestra.skills.trees.parameters import Bound, Parameters
 from orchestra.skills.trees.replies import Decomposition, Intent, Wording
 
@@ -112,6 +114,41 @@ def wording_request(
         Task(query),
     )
     return _request(blocks, Wording.model_json_schema(), "wording", temperature, max_tokens, "synthesis")
+
+
+def skill_request(
+    skill: Skill,
+    query: str,
+    parameters: Mapping[str, Any],
+    *,
+    slice_: Slice | None = None,
+    results: Mapping[str, Any] | None = None,
+    output: Mapping[str, Any] | None = None,
+    max_tokens: int = 2048,
+    temperature: float | None = None,
+) -> ModelRequest:
+    """One step, done by a prompt skill. `output` is the JSON schema that its reply is to fit; a text without one."""
+    blocks: list[Block] = [Instructions(prompt("subtask" if slice_ else "skill_step"))]
+    if slice_:
+        blocks.append(SliceBlock(slice_))
+    blocks.append(
+        Instructions(skill.system_prompt + (f"\nReply form: {skill.output_hint}" if skill.output_hint else ""))
+    )
+    if output is not None:
+        blocks.append(Instructions(prompt("skill_output").replace("{schema}", _json(output))))
+    if results:
+        blocks.append(Facts("results", dict(results)))
+    if parameters:
+        blocks.append(Facts("parameters", dict(parameters)))
+    blocks.append(Task(query))
+    return ModelRequest(
+        tuple(blocks),
+        purpose="subtask",
+        schema=output,
+        schema_name="output",
+        max_tokens=min(max_tokens, skill.max_tokens or max_tokens),
+        temperature=temperature,
+    )
 
 
 def again(request: ModelRequest, reply: ModelReply, reason: str) -> ModelRequest:

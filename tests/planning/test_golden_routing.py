@@ -16,8 +16,10 @@ from orchestra.planning.routing import (
     intent_request,
     read_reply,
     resolution_request,
+    skill_request,
     wording_request,
 )
+from orchestra.skills import Skill
 from orchestra.skills.trees.parameters import Parameters, bind
 from orchestra.skills.trees.replies import Decomposition, Intent, Resolution
 
@@ -57,6 +59,18 @@ REQUESTS = {
     "parameter_resolver": resolution,
     "result_synthesizer": lambda: wording_request(
         QUERY, {"step_1 email-classifier": {"urgent": ["m1"]}, "step_2 email-responder": {"error": "TIMEOUT: 30 s"}}
+    ),
+    "skill_step": lambda: skill_request(
+        Skill("tone-analyser", "Finds the tone.", "Say how the writer feels, in one word.", "one word"),
+        QUERY,
+        {"mail": "Where is my order?!"},
+        results={"email-classifier": {"urgent": ["m1"]}},
+    ),
+    "skill_step_data": lambda: skill_request(
+        Skill("tone-analyser", "Finds the tone.", "Say how the writer feels."),
+        QUERY,
+        {"mail": "Where is my order?!"},
+        output={"type": "object", "properties": {"tone": {"type": "string"}}, "required": ["tone"]},
     ),
     "intent_again": lambda: again(REQUESTS["intent_router"](), ModelReply("Sure!"), "no JSON"),
 }
