@@ -1,6 +1,6 @@
 """The command. Each sub-command is a module of its own, imported when it is asked for.
 
-Exit codes: 0 completed, 1 failed, 2 usage, 3 partial, 130 interrupted with nothing finished.
+Exit codes: 0 completed, 1 failed, 2 usage, 3 partial, 4 waiting for a person, 130 interrupted with nothing finished.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ COMMANDS = {
     "slice": ("orchestra.cli.document:slice_", "Print what pointers into a document resolve to."),
     "skills": ("orchestra.cli.skills:skills", "List the skills that a run may use."),
     "models": ("orchestra.cli.models:models", "Show which models are configured."),
+    "approve": ("orchestra.cli.approve:approve", "Answer what a run waits for."),
+    "config": ("orchestra.cli.config:config", "Show each setting and where it comes from."),
 }
 
 
@@ -34,5 +36,5 @@ def main() -> None:
     """Answer a task over long documents, every claim with its lines.
 
     The answer goes to standard output, everything else to standard error.
-    Exit codes: 0 completed, 1 failed, 2 usage, 3 partial.
+    Exit codes: 0 completed, 1 failed, 2 usage, 3 partial, 4 waiting.
     """

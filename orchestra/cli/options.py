@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +30,26 @@ on_unresolved_option = click.option(
     "--on-unresolved",
     type=click.Choice(["full", "search", "error"]),
     help="When no pointer of a subtask resolves: send everything, the best parts (what `outline` does), or fail it.",
+)
+
+
+def _config_here(_: click.Context, __: click.Parameter, given: Path | None) -> Path | None:
+    """The file that was named, else the one of the folder that the command was started in, if it has one."""
+    if given is not None or os.environ.get("ORCHESTRA_CONFIG", "").strip():
+        return given
+    here = Path("orchestra.toml")
+    return here if here.exists() else None
+
+
+config_option = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    callback=_config_here,
+    metavar="FILE",
+    help="Settings to use instead of those in ./orchestra.toml; `orchestra config` shows them.",
+)
+timeout_option = click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each try of a call."
 )
 documents_and_task = click.argument("words", nargs=-1, metavar='DOC... "TASK"')
 
@@ -75,6 +96,16 @@ def strategy_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def given(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given, not those that stand at a default: these are for the configuration to say."""
+    context = click.get_current_context()
+    return {
+        name: value
+        for name, value in choices.items()
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
 
 
 def model_options(command: F) -> F:

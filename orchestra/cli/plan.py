@@ -12,7 +12,9 @@ import click
 from orchestra.cli.bill import Bill, bill_text, estimate, strategies_text
 from orchestra.cli.group import debug_option
 from orchestra.cli.options import (
+    config_option,
     documents_and_task,
+    given,
     json_option,
     load_documents,
     load_skills,
@@ -20,6 +22,7 @@ from orchestra.cli.options import (
     skills_option,
     split_task,
     strategy_options,
+    timeout_option,
 )
 from orchestra.cli.progress import progress
 from orchestra.cli.terminal import as_json, print_answer
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
 @skills_option
 @strategy_options
 @on_unresolved_option
+@timeout_option
+@config_option
 @json_option
 @click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 @debug_option
@@ -50,7 +55,7 @@ def plan(
     words: tuple[str, ...],
     model: str | None,
     skill_folders: tuple[Path, ...],
-    on_unresolved: Any,
+    config: Path | None,
     is_json: bool,
     quiet: bool,
     **choices: Any,
@@ -64,16 +69,21 @@ def plan(
     documents = load_documents(paths)
     library = load_skills(skill_folders, is_quiet=quiet)
 
+    from orchestra.configuration import configure
     from orchestra.models import resolve_model
     from orchestra.pipeline import compare_strategies, make_plan
     from orchestra.runtime.calls import model_name
 
-    strategies = compare_strategies(documents, task, library, model, **choices)
+    options: Any = given(choices)
+    configuration = configure(options, config)
+    worker = model_name(resolve_model(configuration.models(model)[1]))
+    strategies = compare_strategies(documents, task, library, model, config=config, **options)
     with progress(is_quiet=quiet) as listener:
-        made = make_plan(documents, task, library, model, on_event=listener, **choices)
-    assignments = _assigned(made, documents, library, on_unresolved or strategies.on_unresolved)
+        made = make_plan(documents, task, library, model, config=config, on_event=listener, **options)
+    on_unresolved = configuration.settings.on_unresolved or strategies.on_unresolved
+    assignments = _assigned(made, documents, library, on_unresolved)
     planned = next(each.plan for each in strategies.estimates if each.strategy == strategies.chosen)
-    bill = estimate(made, assignments, documents, task=task, model=model_name(resolve_model(model)), planned=planned)
+    bill = estimate(made, assignments, documents, task=task, model=worker, planned=planned)
     if is_json:
         print_answer(as_json(_as_data(made, assignments, bill, strategies)))
     else:

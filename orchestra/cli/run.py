@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, debug_option
+from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, WAITING, debug_option
 from orchestra.cli.options import (
+    config_option,
     documents_and_task,
+    given,
     json_option,
     load_documents,
     load_skills,
@@ -19,15 +21,17 @@ from orchestra.cli.options import (
     skills_option,
     split_task,
     strategy_options,
+    timeout_option,
 )
 from orchestra.cli.progress import progress
-from orchestra.cli.report import answer_text, capsule
+from orchestra.cli.prompting import approve_option, prompting
+from orchestra.cli.report import answer_text, capsule, waiting_text
 from orchestra.cli.terminal import as_json, print_answer, say, say_error
 
 if TYPE_CHECKING:
     from orchestra.result import Result
 
-EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED}
+EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": WAITING}
 
 
 @click.command(
@@ -97,9 +101,25 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED}
     metavar="USD",
     help="No call that would pass this price in all is made.",
 )
+@timeout_option
 @click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each try of a call."
+    "--retries",
+    type=click.IntRange(0, 2),
+    default=0,
+    metavar="N",
+    show_default=True,
+    help="How often a subtask that failed is done again.",
 )
+@click.option(
+    "--max-depth",
+    type=click.IntRange(2, 8),
+    default=4,
+    metavar="N",
+    show_default=True,
+    help="How deep skills may call skills.",
+)
+@config_option
+@approve_option
 @json_option
 @click.option(
     "--output",
@@ -113,16 +133,19 @@ def run(
     words: tuple[str, ...],
     skill_folders: tuple[Path, ...],
     answer_schema: Any,
+    config: Path | None,
     is_json: bool,
     output: Path | None,
     quiet: bool,
+    approve: str,
     **choices: Any,
 ) -> int:
     """Answer TASK over one or more documents.
 
     The last argument is the task. DOC is a text, markdown, PDF, DOCX or HTML
     file, or - for standard input. Exit codes: 0 completed, 1 failed, 2 usage,
-    3 partial (something is missing, and the answer says what).
+    3 partial (something is missing, and the answer says what), 4 waiting (for
+    a person: `orchestra approve` answers, `orchestra resume` goes on).
     """
     paths, task = split_task(words)
     schema = _schema(answer_schema)
@@ -133,10 +156,21 @@ def run(
 
     from orchestra.pipeline import orchestrate
 
-    with progress(is_quiet=quiet) as listener:
-        result = orchestrate(documents, task, library, answer_schema=schema, on_event=listener, **choices)
+    with progress(is_quiet=quiet) as shown, prompting(shown, approve) as (listener, on_approval):
+        result = orchestrate(
+            documents,
+            task,
+            library,
+            answer_schema=schema,
+            on_event=listener,
+            on_approval=on_approval,
+            config=config,
+            **given(choices),
+        )
     _print(_rendered(result, is_json=is_json), output)
     _say_errors(result)
+    if result.waiting:
+        say(waiting_text(result))
     if not quiet:
         say(capsule(result))
     return _exit_code(result)
