@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import click
 
 from orchestra.cli.terminal import say, say_error
-from orchestra.errors import InputInvalid, OrchestraError, RunCancelled, UnexpectedFailure
+from orchestra.errors import InputInvalid, OrchestraError, RunCancelled, RunWaiting, UnexpectedFailure
 
-FAILED, USAGE, PARTIAL, INTERRUPTED = 1, 2, 3, 130
+FAILED, USAGE, PARTIAL, WAITING, INTERRUPTED = 1, 2, 3, 4, 130
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,6 +99,8 @@ def _report(error: OrchestraError, context: click.Context) -> int:
     say_error(f"{error.code}: {error.what}{cause}", error.suggestion)
     if isinstance(error, RunCancelled):
         return INTERRUPTED
+    if isinstance(error, RunWaiting):
+        return WAITING
     return USAGE if isinstance(error, InputInvalid) else FAILED
 
 

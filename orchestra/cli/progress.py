@@ -18,6 +18,7 @@ from orchestra.runtime.events import (
     FollowedUp,
     Listener,
     NodeUpdated,
+    QuestionAsked,
     RetryScheduled,
     RouteStarted,
     Warned,
@@ -25,11 +26,20 @@ from orchestra.runtime.events import (
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.live import Live
 
 PREVIEW_LINES = 8
 REFRESH_PER_SECOND = 8
 FINAL_MARKS = {"completed": "✓", "failed": "✗", "cancelled": "–"}
-STYLES = {"completed": "green", "failed": "red", "cancelled": "yellow", "executing": "cyan"}
+MARKS = {**FINAL_MARKS, "routing": "·", "confirm_required": "?", "waiting_user": "?"}
+STYLES = {
+    "completed": "green",
+    "failed": "red",
+    "cancelled": "yellow",
+    "executing": "cyan",
+    "confirm_required": "yellow",
+    "waiting_user": "yellow",
+}
 
 
 @contextmanager
@@ -64,6 +74,8 @@ def notice(event: Event) -> str:
     if isinstance(event, FollowedUp):
         missing = f": {event.missing}" if event.missing else ""
         return f"follow-up: {_short(event.node_id)}, {event.tokens:,} tokens more{missing}"
+    if isinstance(event, QuestionAsked):
+        return f"question: {_short(event.node_id)} waits for a person: {event.title}"
     if isinstance(event, Warned):
         return f"warning: {event.code}: {event.message}"
     return ""
@@ -95,6 +107,9 @@ class LiveRows:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._live: Live | None = None
+        self._is_over = False
+        self._drawing = threading.Lock()
         self._lock = threading.Lock()
         self._rows: dict[str, _Row] = {}
         self._answer = ""
@@ -104,7 +119,7 @@ class LiveRows:
     def __call__(self, event: Event) -> None:
         with self._lock:
             self._take(event)
-        line = "" if isinstance(event, RetryScheduled) else notice(event)
+        line = "" if isinstance(event, RetryScheduled | QuestionAsked) else notice(event)
         if line:
             from rich.text import Text
 
@@ -122,10 +137,39 @@ class LiveRows:
                 self._answer, self._answering, self._attempt = "", event.node_id, event.attempt
             self._answer += event.text
 
+    def pause(self) -> None:
+        """Take the rows off the terminal, which somebody else needs for a while."""
+        with self._drawing:
+            if self._live is not None:
+                self._live.transient = True
+                self._live.stop()
+                self._live = None
+
+    def go_on(self) -> None:
+        """Draw the rows, until they are paused or finished."""
+        from rich.live import Live
+
+        with self._drawing:
+            if self._is_over:
+                return
+            self._live = Live(
+                self,
+                console=self._console,
+                refresh_per_second=REFRESH_PER_SECOND,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start(refresh=True)
+
     def finish(self) -> None:
         """Drop the preview: the answer itself follows on standard output."""
         with self._lock:
             self._answer = ""
+        with self._drawing:
+            self._is_over = True
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
 
     def __rich__(self) -> RenderableType:
         from rich.console import Group
@@ -145,30 +189,27 @@ class LiveRows:
         facts = one_line(facts + row.note)
         label = Text(one_line(_label(event)))
         label.truncate(max(self._console.width - len(facts) - 4, 20), overflow="ellipsis")
-        mark = FINAL_MARKS.get(event.status, "·" if event.status == "routing" else "…")
+        mark = MARKS.get(event.status, "…")
         line = Text(no_wrap=True, overflow="ellipsis")
         return line.append(f"{mark} ", STYLES.get(event.status, "dim")).append(label).append(f"  {facts}", "dim")
 
     @staticmethod
     def _elapsed(row: _Row) -> str:
+        if row.event.status in ("confirm_required", "waiting_user"):
+            return "waits for a person"
         return f"{time.monotonic() - row.since:.0f} s" if row.event.status == "executing" else ""
 
 
 @contextmanager
 def _live() -> Iterator[LiveRows]:
     from rich.console import Console
-    from rich.live import Live
 
-    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
-    rows = LiveRows(console)
-    live = Live(
-        rows, console=console, refresh_per_second=REFRESH_PER_SECOND, redirect_stdout=False, redirect_stderr=False
-    )
-    with live:
-        try:
-            yield rows
-        finally:
-            rows.finish()
+    rows = LiveRows(Console(stderr=True, highlight=False, markup=False, emoji=False))
+    rows.go_on()
+    try:
+        yield rows
+    finally:
+        rows.finish()
 
 
 def _label(event: NodeUpdated) -> str:

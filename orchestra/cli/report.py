@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from shlex import quote
 from typing import TYPE_CHECKING
+
+from orchestra.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from orchestra.document import Citation
     from orchestra.result import Result, Savings
 
 QUOTE_LENGTH = 90
+ASKED = {"approval": "approval", "permission": "permission", "ask_user": "words"}
 
 
 def answer_text(result: Result) -> str:
@@ -64,9 +68,21 @@ def _outcome(result: Result) -> str:
     succeeded = sum(subtask.status == "completed" for subtask in sent)
     if result.status == "completed":
         return "all succeeded"
+    if result.status == "waiting":
+        return f"{succeeded} of {len(sent)} succeeded, waiting"
     if result.status == "failed" and not succeeded:
         return "failed"
     return f"{succeeded} of {len(sent)} succeeded" if succeeded < len(sent) else result.status
+
+
+def waiting_text(result: Result) -> str:
+    """What is asked, and the commands that answer it and go on."""
+    lines: list[str] = []
+    for waiting in result.waiting:
+        lines.append(f"waiting: {one_line(waiting.node_id)} asks for {ASKED[waiting.kind]}: {one_line(waiting.title)}")
+        answer = ' --answer "..."' if waiting.kind == "ask_user" else ""
+        lines.append(f"  orchestra approve {result.run_id} {quote(one_line(waiting.node_id))}{answer}")
+    return "\n".join([*lines, f"then: orchestra resume {result.run_id}"])
 
 
 def _duration(duration_ms: float) -> str:
