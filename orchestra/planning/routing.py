@@ -21,6 +21,7 @@ from orchestra.models.protocol import (
     ModelReply,
     ModelRequest,
     Purpose,
+    SliceBlock,
     Task,
 )
 from orchestra.planning.prompt_files import prompt
@@ -131,9 +132,8 @@ def skill_request(
     blocks: list[Block] = [Instructions(prompt("subtask" if slice_ else "skill_step"))]
     if slice_:
         blocks.append(SliceBlock(slice_))
-    blocks.append(
-        Instructions(skill.system_prompt + (f"\nReply form: {skill.output_hint}" if skill.output_hint else ""))
-    )
+    hint = f"\nReply form: {skill.output_hint}" if skill.output_hint else ""
+    blocks.append(Instructions(skill.system_prompt + hint))
     if output is not None:
         blocks.append(Instructions(prompt("skill_output").replace("{schema}", _json(output))))
     if results:
