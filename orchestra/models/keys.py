@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 
 from orchestra.errors import ModelAuth
 
 SHORTEST_SECRET = 8
+_SALT = os.urandom(16)
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|key|gsk|xai|nvapi|hf)[-_][A-Za-z0-9_*.\-]{6,}|(?i:bearer)\s+[A-Za-z0-9_*.\-]{6,}")
 
 
@@ -28,6 +31,11 @@ class Credential:
 
     def __repr__(self) -> str:
         return f"Credential({self.header!r}, ***)"
+
+    @property
+    def digest(self) -> bytes:
+        """The same for the same key within this process, and of no use outside of it."""
+        return hashlib.blake2b(self._reveal().encode(), key=_SALT, digest_size=16).digest()
 
     def scrub(self, text: str) -> str:
         """`text` without this key, however the provider quoted it."""

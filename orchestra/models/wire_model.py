@@ -10,11 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OutputTruncated
+from orchestra.errors import ModelBadRequest, ModelError, ModelReplyInvalid, OutputTruncated
 from orchestra.models.capabilities import Capabilities, Trait, refused_feature
+from orchestra.models.endpoints import Endpoint, shared_endpoint
 from orchestra.models.failures import explain_event, explain_status
 from orchestra.models.json_text import find_json, mend_object, parse_json
 from orchestra.models.keys import Credential, scrub
+from orchestra.models.limiting import Gate
 from orchestra.models.protocol import Block, Instructions, ModelReply, ModelRequest, StopReason, ToolCall, Usage
 from orchestra.models.sse import ServerEvent, events
 from orchestra.models.transport import Reply, Transport, shared_transport
@@ -62,6 +64,7 @@ class WireModel(ABC):
         credential: Credential | None,
         capabilities: Capabilities | None,
         transport: Transport | None,
+        endpoint: Endpoint | None = None,
     ) -> None:
         self.model = model
         self.name = name
@@ -70,9 +73,15 @@ class WireModel(ABC):
         self._capabilities = capabilities or Capabilities()
         self._transport = transport
         self._headers = {**_HEADERS, **self._more_headers()}
+        self.endpoint = endpoint or shared_endpoint(name.partition(":")[0], base_url, credential)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self.base_url!r})"
+
+    @property
+    def gate(self) -> Gate:
+        """Says when a call may go out."""
+        return self.endpoint.gate
 
     @property
     def is_default_server(self) -> bool:
@@ -124,10 +133,19 @@ class WireModel(ABC):
         transport = self._transport or shared_transport()
         url = self.base_url + self.path
         sent = {"headers": self._headers, "credential": self._credential, "deadline": request.deadline}
-        with transport.post(url, _encoded(body), **sent) as reply:
-            if not 200 <= reply.status < 300:
-                raise explain_status(self.name, reply.status, reply.headers, reply.body(), self._credential)
-            yield reply
+        sent_at = self.endpoint.before(self.name)
+        is_answered = False
+        try:
+            with transport.post(url, _encoded(body), **sent) as reply:
+                self.endpoint.answered(self.name, reply.status, reply.headers, sent_at)
+                if not 200 <= reply.status < 300:
+                    raise explain_status(self.name, reply.status, reply.headers, reply.body(), self._credential)
+                is_answered = True
+                yield reply
+        except ModelError as error:
+            if not is_answered:
+                self.endpoint.failed(self.name, error)
+            raise
 
     def _parsed(self, text: bytes, reply: Reply) -> dict[str, Any]:
         """An event's or a body's JSON object, which is no error."""
