@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 import weakref
@@ -11,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -49,11 +49,6 @@ class Database:
         self._held: Connection | None = None
         self._lost_at: float | None = None
 
-    @property
-    def dialect(self) -> Any:
-        """The module with this database's own statements, such as its `insert`."""
-        return sqlite if self.location.is_sqlite else postgresql
-
     def run(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)`, each of whose statements is committed by itself."""
         pauses = iter(_PAUSES_S)
@@ -63,7 +58,7 @@ class Database:
                     done = work(connection)
                 self._lost_at = None
                 return done
-            except (SQLAlchemyError, OSError) as error:
+            except (SQLAlchemyError, sqlite3.Error, OSError) as error:
                 pause = self._pause(error, pauses)
                 if pause is None:
                     raise as_store_error(error, self.location) from _bare(error)
@@ -74,10 +69,10 @@ class Database:
         begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
 
         def whole(connection: Connection) -> T:
-            connection.exec_driver_sql(begin)
+            _say(connection, begin)
             try:
                 done = work(connection)
-                connection.exec_driver_sql("COMMIT")
+                _say(connection, "COMMIT")
             except BaseException:
                 _roll_back(connection)
                 raise
@@ -235,12 +230,22 @@ def _prepare_postgresql(connection: Any, _: Any) -> None:
     connection.execute("SET lock_timeout = '10s'")
 
 
+def _say(connection: Connection, command: str) -> None:
+    """A command without values; to SQLite directly, which takes a tenth of the time."""
+    if connection.dialect.name == "sqlite":
+        driver: Any = connection.connection.driver_connection
+        driver.execute(command).close()
+    else:
+        connection.exec_driver_sql(command)
+
+
 def _roll_back(connection: Connection) -> None:
-    """Best effort: a connection that is lost has rolled back by itself."""
+    """Best effort: SQLite rolls back by itself on some errors, and so does a server whose connection is lost."""
     try:
-        connection.exec_driver_sql("ROLLBACK")
-    except SQLAlchemyError:
-        connection.invalidate()
+        _say(connection, "ROLLBACK")
+    except (SQLAlchemyError, sqlite3.Error):
+        if connection.dialect.name != "sqlite":
+            connection.invalidate()
 
 
 def _is_lost(error: DBAPIError) -> bool:

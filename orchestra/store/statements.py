@@ -42,6 +42,10 @@ class Upsert:
     ) -> CursorResult[Any]:
         return connection.execute(self._by_dialect[connection.dialect.name], values)
 
+    def count(self, connection: Connection, values: Mapping[str, Any]) -> int:
+        """`execute`, and how many rows were inserted or replaced."""
+        return self.execute(connection.execution_options(preserve_rowcount=True), values).rowcount
+
 
 def now(connection: Connection) -> float:
     """The clock that all who use the database share: the server's, or that of the machine."""

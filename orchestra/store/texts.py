@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import pydantic_core
 from sqlalchemy import Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
@@ -21,13 +22,12 @@ _WRITTEN = re.compile("\x1a([0-9a-f]{4})")
 def to_json(value: Any) -> str:
     """JSON text of plain values: mappings, sequences, texts, numbers, truth values and None.
 
-    Anything else raises `InputInvalid`: nothing is ever pickled. Numbers without a JSON form (NaN, infinity) too.
+    What has no JSON form raises `InputInvalid`: nothing is ever pickled.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
-        return text if _is_unicode(text) else json.dumps(value, separators=(",", ":"), default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputInvalid("a value cannot be stored", cause=str(error)) from error
+        return pydantic_core.to_json(value, inf_nan_mode="constants").decode()
+    except ValueError:
+        return _with_escapes(value)
 
 
 def from_json(text: str) -> Any:
@@ -77,19 +77,15 @@ class JsonText(TypeDecorator[Any]):
         return None if value is None else from_json(value)
 
 
+def _with_escapes(value: Any) -> str:
+    """For texts with lone surrogates, which JSON holds as escapes only."""
+    try:
+        return json.dumps(value, separators=(",", ":"), default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputInvalid("a value cannot be stored", cause=str(error)) from error
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
     raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def _is_unicode(text: str) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
