@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, cast
 
@@ -18,6 +18,7 @@ from orchestra.planning.strategy import CHOICES, StrategyChoice
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
 from orchestra.skills import Skill, SkillLibrary, fold_name
+from orchestra.skills.policy import Policy
 
 T = TypeVar("T")
 
@@ -203,11 +204,12 @@ RANGES: Mapping[str, Range] = {
 @dataclass(frozen=True, slots=True)
 class Services:
     """What a run is given to work with, besides documents, skills and models: who listens, who may stop it,
-    who is asked."""
+    who is asked, what the workspace allows."""
 
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
     on_approval: OnApproval | None = None
+    policy: Policy = field(default_factory=Policy)
 
 
 def is_path_of_a_file(text: str) -> bool:

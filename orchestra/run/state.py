@@ -6,7 +6,7 @@ import logging
 import time
 import uuid
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from orchestra.document import DocumentSet, Slice
@@ -19,15 +19,18 @@ from orchestra.errors import (
 from orchestra.models import resolve_model
 from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest
 from orchestra.planning.assemble import OnUnresolved
+from orchestra.planning.history import Turn
 from orchestra.result import Notice, StrategyReport
 from orchestra.run.cache import ReplyCache
 from orchestra.run.journal import Journal, NoJournal
 from orchestra.run.people import People
+from orchestra.run.permits import Permits, files_of
 from orchestra.run.spending import budget_of
 from orchestra.runtime.budget import Budget
 from orchestra.runtime.calls import model_name
 from orchestra.runtime.events import (
     EventStream,
+    PermissionsNarrowed,
     RouteCompleted,
     RouteFailed,
     RouteStarted,
@@ -72,6 +75,7 @@ class Run:
     stream: EventStream
     scheduler: Scheduler
     root: Node
+    permits: Permits
     cancellation: Cancellation | None = None
     strategy: StrategyReport | None = None
     outline_request: ModelRequest | None = None
@@ -90,6 +94,7 @@ class Run:
     writing: dict[bytes, Milestone] = field(default_factory=dict)
     journal: Journal = field(default_factory=NoJournal)
     cache: ReplyCache | None = None
+    history: tuple[Turn, ...] = ()
     people: People = field(default_factory=People)
     edited_tasks: dict[str, str] = field(default_factory=dict)
     counted_tokens: int = 0
@@ -116,6 +121,14 @@ class Run:
         stream = EventStream(services.on_event, run_id=uuid.uuid4().hex)
         scheduler = Scheduler(stream, max_workers=settings.max_workers)
         task = task.encode("utf-8", "replace").decode()
+        models_of_run = (planner, worker, synthesizer)
+        permits = Permits.of(
+            services.policy,
+            models_of_run,
+            files=files_of(context),
+            cost_usd=settings.max_cost_usd,
+            skills=library.values(),
+        )
         return cls(
             documents,
             task,
@@ -126,9 +139,10 @@ class Run:
             settings,
             stream,
             scheduler,
-            Node("run", "run"),
+            Node("run", "run", permissions=permits.root.permissions.snapshot),
+            permits,
             services.cancellation,
-            budget=budget_of(settings, (planner, worker, synthesizer)),
+            budget=budget_of(replace(settings, max_cost_usd=permits.root.permissions.cost_usd), models_of_run),
             people=People(services.on_approval),
         )
 
@@ -143,6 +157,13 @@ class Run:
         finally:
             if forget is not None:
                 forget()
+
+    @property
+    def task_alone(self) -> str:
+        """The task, with what it leaves to the tasks before it."""
+        from orchestra.models.extractive.leaning import standing_alone
+
+        return standing_alone(self.task, [turn.task for turn in self.history]) if self.history else self.task
 
     @property
     def on_unresolved(self) -> OnUnresolved:
@@ -172,6 +193,7 @@ class Run:
             documents=self.documents.names,
             **self.root.snapshot(),
         )
+        self._tell_policy()
         for name, document in zip(self.documents.names, self.documents, strict=True):
             for warning in document.warnings:
                 self.warn("DOCUMENT_MENDED", f"{name}: {warning}")
@@ -179,6 +201,17 @@ class Run:
                 self.warn(
                     "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
                 )
+
+    def _tell_policy(self) -> None:
+        """What the workspace's policy leaves of what the run would have by default."""
+        permitted = self.permits.root
+        if permitted.lost:
+            self.stream.emit(
+                PermissionsNarrowed,
+                node_id=self.root.id,
+                narrowings=[narrowing.to_dict() for narrowing in permitted.lost],
+                permission_snapshot=permitted.permissions.snapshot,
+            )
 
     def _fail(self, error: OrchestraError) -> None:
         if isinstance(error, RunWaiting):

@@ -18,7 +18,7 @@ import os
 import secrets
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,15 +60,17 @@ class Roots:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A path that was tested: absolute, without symbolic links when it was."""
+    """A path that was tested: absolute, without symbolic links when it was. `refused` are the refused places themselves
+    (device and number on it), for they may go by other names.
+    """
 
     path: Path
     shown: str
-    roots: Roots
+    refused: frozenset[tuple[int, int]] = frozenset()
 
 
 @contextmanager
-def open_permitted(path: str | Path, roots: Roots, mode: Literal["read", "write"] = "read") -> Iterator[BinaryIO]:
+def open_permitted(path: str | Path, roots: Roots, mode: Literal["read", "write"] = "read") -> Generator[BinaryIO]:
     """The file at `path`, open in binary; relative paths are from the working directory.
 
     With "write", what is written takes the file's place when the block ends without an error, folders on the way
@@ -99,7 +101,7 @@ def resolve_permitted(path: str | Path, roots: Roots, mode: Literal["read", "wri
     except (OSError, ValueError) as error:
         raise _denied(shown, f"it cannot be resolved: {error}") from None
     _check_place(found, shown, roots)
-    return Place(found, shown, roots)
+    return Place(found, shown, _identities(roots.refused))
 
 
 def _check_text(path: str) -> None:
@@ -128,6 +130,15 @@ def _check_place(found: Path, shown: str, roots: Roots) -> None:
         raise _denied(shown, "it is in none of the places that are permitted")
 
 
+def _identities(places: tuple[Path, ...]) -> frozenset[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    for place in places:
+        with suppress(OSError):  # it need not exist
+            status = place.stat()
+            found.add((status.st_dev, status.st_ino))
+    return frozenset(found)
+
+
 def _is_below(path: Path, root: Path) -> bool:
     """As the most forgiving file system compares names."""
     parts, wanted = [_folded(part) for part in path.parts], [_folded(part) for part in root.parts]
@@ -139,7 +150,7 @@ def _folded(name: str) -> str:
 
 
 @contextmanager
-def _reading(place: Place) -> Iterator[BinaryIO]:
+def _reading(place: Place) -> Generator[BinaryIO]:
     with _folder_of(place) as (folder, name):
         descriptor = _open_file(place, folder, name)
     with os.fdopen(descriptor, "rb") as file:
@@ -174,10 +185,8 @@ def _check_regular(found: os.stat_result, place: Place) -> None:
 
 def _check_identity(found: os.stat_result, place: Place) -> None:
     """Refuse what is a refused place under another name: another case, another form, a second mount."""
-    for root in place.roots.refused:
-        with suppress(OSError):
-            if os.path.samestat(found, root.stat()):
-                raise _denied(place.shown, "it is in a place that is refused")
+    if (found.st_dev, found.st_ino) in place.refused:
+        raise _denied(place.shown, "it is in a place that is refused")
 
 
 def _check_unmoved(found: os.stat_result, place: Place) -> None:
@@ -187,7 +196,7 @@ def _check_unmoved(found: os.stat_result, place: Place) -> None:
 
 
 @contextmanager
-def _folder_of(place: Place, *, makes: bool = False) -> Iterator[tuple[int | None, str]]:
+def _folder_of(place: Place, *, makes: bool = False) -> Generator[tuple[int | None, str]]:
     """The folder that holds the tested place, open, and the name there; the whole path where that cannot be done."""
     if not _CAN_WALK:
         if makes:
@@ -221,14 +230,14 @@ def _enter(name: str, within: int, *, makes: bool) -> int:
 
 
 @contextmanager
-def _writing(place: Place) -> Iterator[BinaryIO]:
+def _writing(place: Place) -> Generator[BinaryIO]:
     with _folder_of(place, makes=True) as (folder, name):
         with _told(place):
             mode = _mode_of_old(place, folder, name)
         temporary = f".orchestra-{secrets.token_hex(8)}.tmp"
         if folder is None:
             temporary = str(place.path.parent / temporary)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o666, dir_fd=folder)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, mode or 0o666, dir_fd=folder)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
@@ -256,7 +265,7 @@ def _mode_of_old(place: Place, folder: int | None, name: str) -> int | None:
 
 
 @contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _told(place: Place) -> Generator[None]:
     """A symbolic link that is met on the way to a resolved path was put there after the test."""
     try:
         yield

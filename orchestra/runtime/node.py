@@ -33,7 +33,8 @@ WAITING = frozenset({Status.WAITING_USER, Status.CONFIRM_REQUIRED})
 class Node:
     """`id` is a path that is the same in every run of the same plan, such as `run/subtask-2`.
 
-    `attempt` counts the tries of the call under way, `earlier_attempts` those of the calls before it. `permissions`
+    `attempt` counts the tries of the call under way, `earlier_attempts` those of the calls before it, and
+    `failed_attempts` those of all its calls that came to nothing, which `max_attempts` caps. `permissions`
     is what it may do, as the `permission_snapshot` of its events.
     """
 
@@ -45,6 +46,7 @@ class Node:
     status: Status = Status.ROUTING
     attempt: int = 1
     earlier_attempts: int = 0
+    failed_attempts: int = 0
     usage: Usage | None = None
     error: OrchestraError | None = None
     permissions: Mapping[str, Any] | None = None
@@ -57,7 +59,9 @@ class Node:
         return 0 if self.parent is None else self.parent.depth + 1
 
     def child(self, name: str, kind: str, *, skill: str = "", title: str = "") -> Node:
-        return Node(id=f"{self.id}/{name}", kind=kind, parent=self, skill=skill, title=title)
+        return Node(
+            id=f"{self.id}/{name}", kind=kind, parent=self, skill=skill, title=title, permissions=self.permissions
+        )
 
     def start(self, started_at: float | None = None, clock: float | None = None) -> None:
         """Now, or at the given readings of `time.time` and `time.monotonic`."""

@@ -1,0 +1,166 @@
+"""What a run may do, and how that came about: who gave it, what the policy left, what skills took away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestra.models.protocol import Model
+from orchestra.runtime.calls import model_host, model_name
+from orchestra.skills import Skill
+from orchestra.skills.permissions import (
+    EVERYTHING,
+    OWN_FILES,
+    Grants,
+    HostName,
+    Name,
+    Narrowing,
+    PermissionSet,
+    Root,
+    ToolRule,
+    declared_permissions,
+    narrowings,
+)
+from orchestra.skills.permissions.declared import NO_TOOLS
+from orchestra.skills.policy import DEFAULT_TOOLS, Policy
+
+OUR_TOOLS = (*DEFAULT_TOOLS, "write_file")
+_SKILL_FILES = ("skill.md", "skill.yaml", "skill.yml")
+
+
+class Step(NamedTuple):
+    """One operand on the way down to a node, and who stands for it: "run", "policy", "trust" or "skill"."""
+
+    taken_by: str
+    reason: str
+    operand: PermissionSet
+
+
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """A node's permissions, what its own step took away, and all steps from the run down to it."""
+
+    permissions: PermissionSet
+    lost: tuple[Narrowing, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def narrowed(self, step: Step, said: str) -> Permitted:
+        """After one more step; `said` begins the reason of what it takes away."""
+        narrower = self.permissions.intersect(step.operand)
+        if narrower == self.permissions:
+            return self
+        lost = narrowings(self.permissions, narrower, step.taken_by, said)
+        return Permitted(narrower, lost, (*self.steps, step))
+
+
+@dataclass(slots=True)
+class Permits:
+    """By node id what each may do; a node that is not in it may do what its parent may. Nothing adds to a permission.
+
+    `tools` are the names of the tools that the run has.
+    """
+
+    policy: Policy
+    root: Permitted
+    tools: tuple[str, ...] = OUR_TOOLS
+    nodes: dict[str, Permitted] = field(default_factory=dict[str, Permitted])
+    _known: dict[tuple[Any, ...], Permitted] = field(default_factory=dict[tuple[Any, ...], Permitted])
+
+    @classmethod
+    def of(
+        cls,
+        policy: Policy,
+        models: Iterable[Model],
+        *,
+        files: Sequence[Path] = (),
+        tools: Sequence[str] = (),
+        cost_usd: float | None = None,
+        skills: Iterable[Skill] = (),
+    ) -> Permits:
+        """Of a run with these models, files of documents, registered tools and skills."""
+        models = tuple(models)
+        default = default_permissions(models, files=files, tools=tools, cost_usd=cost_usd)
+        allowed = policy.permissions(default)
+        if allowed.write.allowed != frozenset():
+            allowed = allowed.intersect(_never_written(policy, skills))
+        has = (*OUR_TOOLS, *tools)
+        given = PermissionSet(tools=Grants.of(ToolRule(Name(name)) for name in has))
+        permissions = given.intersect(allowed)
+        lost: tuple[Narrowing, ...] = ()
+        if not policy.is_default:
+            lost = narrowings(default, permissions, "policy", f"{policy.source} allows")
+        steps = (Step("run", "the run has no such tool", given), Step("policy", _reason(policy), allowed))
+        return cls(policy, Permitted(permissions, lost, steps), has)
+
+    def of_skill(self, parent: Permitted, skill: Skill) -> Permitted:
+        """What is left of `parent` for a skill. Worked out once for each."""
+        if skill.is_trusted and skill.allowed_tools is None:
+            return parent
+        key = (id(parent), skill.name, skill.allowed_tools, skill.is_trusted)
+        if key not in self._known:
+            self._known[key] = _of_skill(parent, skill)
+        return self._known[key]
+
+
+def default_permissions(
+    models: Iterable[Model], *, files: Sequence[Path] = (), tools: Sequence[str] = (), cost_usd: float | None = None
+) -> PermissionSet:
+    """What the default policy allows a run that was given these."""
+    models = tuple(models)
+    return PermissionSet(
+        tools=Grants.of(ToolRule(Name(name)) for name in (*DEFAULT_TOOLS, *tools)),
+        read=Grants.of([Root((OWN_FILES,)), *(Root.at(file) for file in files)]),
+        write=Grants.of(()),
+        hosts=Grants.of(HostName(host) for host in map(model_host, models) if host),
+        models=Grants.of(Name(model_name(model)) for model in models),
+        cost_usd=cost_usd,
+    )
+
+
+def files_of(context: object) -> list[Path]:
+    """The files that a caller named as documents; not texts, and not standard input."""
+    items = context if isinstance(context, list | tuple) else [context]
+    return [item for item in items if isinstance(item, Path) and str(item) != "-"]
+
+
+def folder_of(skill: Skill) -> Path | None:
+    """Where a skill's files are; None for one that has none."""
+    path = Path(skill.source) if skill.source else None
+    return path.resolve().parent if path is not None and path.name.lower() in _SKILL_FILES else None
+
+
+def _of_skill(parent: Permitted, skill: Skill) -> Permitted:
+    name = skill.name
+    declared, unread = declared_permissions(skill)
+    found = Permitted(parent.permissions, (), parent.steps)
+    lost: list[Narrowing] = []
+    if not skill.is_trusted:
+        found = found.narrowed(
+            Step("trust", f"skill {name!r} is not trusted, and gets no tools", NO_TOOLS),
+            f"skill {name!r} is not trusted and gets",
+        )
+        lost += found.lost
+    if declared is not EVERYTHING:
+        before = found
+        found = found.narrowed(
+            Step("skill", f"skill {name!r} does not declare it", declared), f"skill {name!r} declares"
+        )
+        lost += found.lost if found is not before else ()
+    lost += [
+        Narrowing(f"tools: {text}", "skill", f"{text!r} in allowed-tools of {name!r} names no tool") for text in unread
+    ]
+    return Permitted(found.permissions, tuple(lost), found.steps) if lost else parent
+
+
+def _never_written(policy: Policy, skills: Iterable[Skill]) -> PermissionSet:
+    """Everything but what says what may be done: the policy's file and the skills."""
+    places: list[Any] = [folder for skill in skills if (folder := folder_of(skill)) is not None]
+    if policy.source and Path(policy.source).is_file():
+        places.append(Path(policy.source))
+    return PermissionSet(write=Grants.of(None, (), [Root.at(place) for place in places]))
+
+
+def _reason(policy: Policy) -> str:
+    return "the default policy does not allow it" if policy.is_default else f"{policy.source} does not allow it"
