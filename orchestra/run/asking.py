@@ -6,10 +6,13 @@ from orchestra.errors import ModelReplyInvalid, NodeTimeout, OutputTruncated
 from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
 from orchestra.run.cache import Flight, flights
+from orchestra.run.permitting import check_model
 from orchestra.run.recalling import CallRecord, recalled, record_of, use
 from orchestra.run.replies import FinishedCall
 from orchestra.run.spending import amount_of, billed_usage, most, possibly_billed, sent_tokens
+from orchestra.run.standing_in import Try, ask_in_turn, keep_bill
 from orchestra.run.state import Run
+from orchestra.runtime.attempts import was_sent
 from orchestra.runtime.budget import Reservation
 from orchestra.runtime.calls import CallLimits, add, cache_minimum, model_base_url, model_name
 from orchestra.runtime.calls import ask as call_model
@@ -30,8 +33,9 @@ async def ask(
 ) -> ModelReply:
     """The reply to `request`: on record, from the cache, or sent within the run's limits; counted.
 
-    Raises `BudgetExceeded` instead of sending.
+    Raises `PermissionDenied` or `BudgetExceeded` instead of sending.
     """
+    check_model(run, node, model)
     record = record_of(run, node, model, request)
     if record is None:
         return await _send(run, node, model, request, timeout_s, None, streams_answer=streams_answer)
@@ -93,7 +97,7 @@ async def _send(
     try:
         began = run.prefixes.clock()
         reply = await _ask_within_budget(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
-        missed = run.prefixes.finish(prefix, began, reply.usage, minimum)
+        missed = "" if reply.answered_by else run.prefixes.finish(prefix, began, reply.usage, minimum)
     finally:
         if written is not None:
             written.reach()
@@ -128,34 +132,44 @@ async def _ask_within_budget(
     *,
     streams_answer: bool,
 ) -> ModelReply:
+    """Send the request to the model, or to one that stands in for it. All their attempts share one reservation."""
+    models = run.in_order(model)
     counted = sent_tokens(request) if run.budget.is_limited else 0
     room = await run.budget.reserve(
-        run.scheduler, node.id, lambda: most(run.budget, model, counted, request.max_tokens)
+        run.scheduler, node.id, lambda: most(run.budget, models, counted, request.max_tokens)
     )
-    stopped: list[BaseException] = []
 
-    def may_go_on(error: BaseException, would_follow: bool) -> bool:
-        _count_failure(run, node, model, room, error)
-        if would_follow and not room.has_room:
-            stopped.append(error)
-        return not stopped
+    async def ask_one(turn: Try) -> ModelReply:
+        stopped: list[BaseException] = []
 
-    limits = CallLimits(timeout_s, RetryPolicy(run.settings.max_attempts, may_go_on=may_go_on))
+        def may_go_on(error: BaseException, would_follow: bool) -> bool:
+            _count_failure(run, node, turn.model, model, room, error)
+            if would_follow and not room.has_room:
+                stopped.append(error)
+            return not stopped
+
+        retry = RetryPolicy(turn.attempts, may_go_on=may_go_on)
+        limits = CallLimits(timeout_s, retry, turn.attempts_before, turn.is_stand_in)
+        try:
+            return await call_model(
+                run.scheduler, node, turn.model, request, limits, streams_answer=streams_answer, record=record
+            )
+        except NodeTimeout as error:  # it was left behind, so nobody has counted it
+            node.failed_attempts += 1
+            room.spend(possibly_billed(error, room.amount))
+            raise
+        except Exception:
+            if stopped:
+                cause = f"the attempt before it failed: {stopped[0]}"
+                raise run.budget.exceeded(node.id, room.amount, cause=cause) from stopped[0]
+            raise
+
     try:
-        reply = await call_model(
-            run.scheduler, node, model, request, limits, streams_answer=streams_answer, record=record
-        )
-        room.spend(amount_of(run.budget, model, reply.usage))
-    except NodeTimeout as error:  # it was left behind, so nobody has counted it
-        room.spend(possibly_billed(error, room.amount))
-        raise
-    except Exception:
-        if stopped:
-            cause = f"the attempt before it failed: {stopped[0]}"
-            raise run.budget.exceeded(node.id, room.amount, cause=cause) from stopped[0]
-        raise
+        reply, answering = await ask_in_turn(run, node, models, ask_one)
+        room.spend(amount_of(run.budget, answering, reply.usage))
     finally:
         room.release()
+    keep_bill(run, node, answering, model, reply.usage)
     run.calls[node.id] = run.calls.get(node.id, 0) + 1
     if not reply.usage.is_estimated:
         run.budget.learn(counted, reply.usage.total_input_tokens)
@@ -164,12 +178,16 @@ async def _ask_within_budget(
     return reply
 
 
-def _count_failure(run: Run, node: Node, model: Model, room: Reservation, error: BaseException) -> None:
-    """Put what a failed attempt cost on the bill."""
+def _count_failure(
+    run: Run, node: Node, model: Model, asked: Model, room: Reservation, error: BaseException
+) -> None:
+    """Put what a failed attempt cost on the bill, and take it off the attempts that the node has."""
+    node.failed_attempts += was_sent(error)
     usage = billed_usage(error)
     if usage is None:
         return room.spend(possibly_billed(error, room.amount))
     room.spend(amount_of(run.budget, model, usage))
+    keep_bill(run, node, model, asked, usage)
     node.usage = usage if node.usage is None else add(node.usage, usage)
     run.calls[node.id] = run.calls.get(node.id, 0) + 1
     return None

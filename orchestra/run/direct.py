@@ -5,7 +5,9 @@ from __future__ import annotations
 from orchestra.errors import RunWaiting
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
+from orchestra.planning.history import with_history
 from orchestra.planning.synthesis import AnswerSchema, Draft, with_schema
+from orchestra.run.permitting import permit
 from orchestra.run.state import Run
 from orchestra.run.synthesize import ask_for_data
 
@@ -14,9 +16,11 @@ async def answer_with_data(run: Run, assignment: Assignment, schema: AnswerSchem
     """The whole task over the whole document, answered as the schema asks."""
     subtask = assignment.subtask
     node = run.node(f"subtask-{subtask.id}", "subtask", skill=assignment.skill.name, title=subtask.task)
+    permit(run, node, assignment.skill)
     request = with_schema(
         assignment.request(max_tokens=run.settings.synthesis_max_tokens, temperature=run.settings.temperature), schema
     )
+    request = with_history(request, run.history)
     job = run.scheduler.spawn(ask_for_data(run, node, run.worker, request, schema), node)
     await run.scheduler.join([job])
     if job.error is None:

@@ -19,13 +19,15 @@ from orchestra.errors import (
     RunWaiting,
 )
 from orchestra.models.protocol import Finding, Model, ModelReply, SliceBlock
-from orchestra.planning.assemble import Assignment
+from orchestra.planning.assemble import Assignment, is_direct_skill
+from orchestra.planning.history import with_history
 from orchestra.planning.merging import Bundle, merge, split_reply
 from orchestra.planning.plan import Plan
 from orchestra.planning.sharing import CachePrices, share
 from orchestra.run.asking import ask, keep_reply
 from orchestra.run.confirming import approve_subtask
 from orchestra.run.followup import follow_up
+from orchestra.run.permitting import permit
 from orchestra.run.state import Run
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
@@ -116,6 +118,7 @@ async def _execute_one(
     *,
     streams_answer: bool,
 ) -> None:
+    permit(run, node, assignment.skill)
     if assignment.error is not None:
         raise assignment.error
     known = [findings[name] for name in assignment.subtask.depends_on]
@@ -171,5 +174,7 @@ async def _ask_for(
     request = bundle.request(
         max_tokens=run.settings.max_tokens, temperature=run.settings.temperature, findings=known, slices=slices
     )
+    if is_direct_skill(bundle.first.skill):  # the words of other subtasks are the planner's, and can be read alone
+        request = with_history(request, run.history)
     timeout_s = run.settings.subtask_limit_s(*(each.skill for each in bundle.assignments))
     return await ask(run, node, run.worker, request, timeout_s, streams_answer=streams_answer)
