@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from orchestra.version import __version__
+
 if TYPE_CHECKING:
     from orchestra.document import Document
     from orchestra.errors import OrchestraError
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from orchestra.result import Result
     from orchestra.runtime.events import Event
     from orchestra.skills import Skill, SkillLibrary
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "Cancellation": "models.protocol",
@@ -60,6 +60,7 @@ __all__ = [
     "Skill",
     "SkillLibrary",
     "Usage",
+    "__version__",
     "assemble",
     "compare_strategies",
     "make_plan",

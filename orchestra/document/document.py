@@ -17,6 +17,8 @@ from orchestra.document.tokens import EXACT_CHARACTERS, TokenCount, count_tokens
 from orchestra.errors import DocumentUnreadable, InputInvalid
 
 if TYPE_CHECKING:
+    from orchestra.document.convert import Converted
+    from orchestra.document.heading import Heading
     from orchestra.document.ranges import LineRange
     from orchestra.document.slices import Slice
 
@@ -69,8 +71,12 @@ class Document:
         from orchestra.document.convert import convert, read_path
 
         data, name = read_path(path)
-        converted = convert(data, name)
-        return cls(
+        return cls.from_converted(convert(data, name), name=name)
+
+    @classmethod
+    def from_converted(cls, converted: Converted, *, name: str, headings: Sequence[Heading] | None = None) -> Document:
+        """A document of what a converter gave; with `headings` (`outline.headings`) its outline need not be found."""
+        document = cls(
             converted.text,
             name=name,
             media_type=converted.media_type,
@@ -78,6 +84,16 @@ class Document:
             page_starts=converted.page_starts,
             bookmarks=converted.bookmarks,
         )
+        if headings is not None:
+            document.__dict__["outline"] = Outline(document._lines, headings)  # where the cached property keeps it
+        return document
+
+    @property
+    def converted(self) -> Converted:
+        """What the document is made of, besides its name: the inverse of `from_converted`."""
+        from orchestra.document.convert import Converted
+
+        return Converted(self.text, self.media_type, self.warnings, self._page_starts, self.bookmarks)
 
     @property
     def line_count(self) -> int:

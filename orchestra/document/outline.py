@@ -87,6 +87,15 @@ class Outline:
         headings = harvest(lines.text) if is_markdown else ()
         return cls(lines, headings or find_cues(lines, page_starts))
 
+    @property
+    def headings(self) -> tuple[Heading, ...]:
+        """What the sections begin with: `Outline(lines, headings)` is the same outline again."""
+        return tuple(
+            Heading(section.title, section.level, section.first_line, section.kind)
+            for section in self.sections
+            if section.kind != "start"
+        )
+
     @cached_property
     def roots(self) -> tuple[Section, ...]:
         """Sections that lie in no other."""

@@ -170,7 +170,20 @@ class Facts:
         return fence(self.name, json.dumps(self.values, ensure_ascii=False, sort_keys=True, default=str))
 
 
-Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | Task | Tasks | Facts
+@dataclass(frozen=True, slots=True)
+class History:
+    """Tasks that were asked before this one, each with its answer, oldest first."""
+
+    turns: tuple[tuple[str, str], ...]
+    cacheable: bool = False
+    kind: ClassVar[str] = "history"
+
+    @property
+    def text(self) -> str:
+        return fence("earlier", "\n\n".join(f"Task: {task}\nAnswer: {answer}" for task, answer in self.turns))
+
+
+Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | History | Task | Tasks | Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +381,8 @@ class ModelReply:
     """What a model answered. `data` is the parsed JSON when a schema was asked for and the text holds one.
 
     `raw` is set where its tool calls must go back to the provider as they came: the turn in the provider's own form,
-    JSON-ready, with the `model` that wrote it.
+    JSON-ready, with the `model` that wrote it. `answered_by` names the model that stood in for the one that was asked;
+    "" where none did.
     """
 
     text: str
@@ -379,6 +393,7 @@ class ModelReply:
     model: str = ""
     request_id: str = ""
     raw: Mapping[str, Any] | None = None
+    answered_by: str = ""
 
     @property
     def turn(self) -> Message:

@@ -78,7 +78,7 @@ def subtask_request(
     reply_form: str = "",
 ) -> ModelRequest:
     """What a subtask is sent. What subtasks can share stands first: the rules, then the slice."""
-    is_direct = skill.name == DIRECT and skill.source == "builtin"
+    is_direct = is_direct_skill(skill)
     hint = f"\nReply form: {skill.output_hint}" if skill.output_hint else ""
     blocks: list[Block] = [Instructions(prompt(DIRECT if is_direct else "subtask")), *slices]
     if findings:
@@ -89,6 +89,11 @@ def subtask_request(
         blocks.append(Instructions(reply_form))
     blocks.append(task)
     return ModelRequest(tuple(blocks), purpose="subtask", max_tokens=max_tokens, temperature=temperature)
+
+
+def is_direct_skill(skill: Skill) -> bool:
+    """Whether it stands for the whole task, over everything."""
+    return skill.name == DIRECT and skill.source == "builtin"
 
 
 def assemble(

@@ -68,19 +68,21 @@ def outline_request(
     outline_tokens: int = OUTLINE_TOKENS,
     temperature: float | None = None,
     look: Sequence[str] = (),
+    words: str = "",
 ) -> ModelRequest:
     """What the planner is sent: rules and skills, which stay the same, then the outline as this task needs it.
 
     The whole prompt keeps within `outline_tokens`: the view has what the rest leaves, but never less than
     `FEWEST_VIEW_TOKENS`, which a very long task or catalogue may pass the budget by. With `look`, those sections or
     pages stand closer in the view, and the planner is told that it cannot look again.
+    `words` are searched for in place of the task's, where the task alone does not say what it is about.
     """
     blocks: tuple[Block, ...] = (Instructions(prompt("outline_planner")), Catalogue(library.catalogue))
     last: tuple[Block, ...] = (Instructions(prompt("outline_look")), Task(task)) if look else (Task(task),)
     room = outline_tokens - _tokens(ModelRequest((*blocks, Instructions(fence("outline", "")), *last))) - _JOINTS
     budget = max(room, FEWEST_VIEW_TOKENS)
     while True:
-        block = OutlineBlock(outline_view(documents, task, budget, look=look))
+        block = OutlineBlock(outline_view(documents, words or task, budget, look=look))
         request = ModelRequest(
             blocks=(*blocks, block, *last),
             purpose="plan",
@@ -103,6 +105,7 @@ def look_request(
     library: SkillLibrary,
     *,
     outline_tokens: int = OUTLINE_TOKENS,
+    words: str = "",
 ) -> ModelRequest:
     """The second call, after the planner asked to look closer at `reply.look`.
 
@@ -118,6 +121,7 @@ def look_request(
         outline_tokens=outline_tokens,
         temperature=request.temperature,
         look=reply.look,
+        words=words,
     )
 
 

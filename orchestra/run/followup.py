@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from orchestra.document import Slice, cut
 from orchestra.errors import OrchestraError, RunWaiting, UnexpectedFailure
 from orchestra.models.protocol import Finding, ModelRequest
-from orchestra.planning.assemble import Assignment
+from orchestra.planning.assemble import Assignment, is_direct_skill
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merged, widened, with_heads
+from orchestra.planning.history import with_history
 from orchestra.planning.insufficient import Shortfall, shortfall
 from orchestra.run.asking import ask, keep_reply
 from orchestra.run.confirming import approve_followup
@@ -107,7 +108,7 @@ def _further(run: Run, assignment: Assignment, lack: Shortfall, findings: Sequen
 def _request(
     run: Run, assignment: Assignment, further: Slice, lack: Shortfall, findings: Sequence[Finding]
 ) -> ModelRequest:
-    return followup_request(
+    request = followup_request(
         assignment,
         further,
         lack.found,
@@ -115,6 +116,7 @@ def _request(
         temperature=run.settings.temperature,
         findings=findings,
     )
+    return with_history(request, run.history) if is_direct_skill(assignment.skill) else request
 
 
 def _keep_earlier(run: Run, node: Node, subtask_id: str, error: OrchestraError) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
 from orchestra.planning.costs import request_tokens
+from orchestra.planning.history import history_tokens, with_history
 from orchestra.planning.outline_planner import OutlineReply, look_request, read_outline_reply
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
@@ -31,7 +32,7 @@ async def plan_from_outline(run: Run) -> Plan:
 async def _ask(run: Run, node: Node) -> OutlineReply:
     settings = run.settings
     request = first_request(run)
-    tokens = request_tokens(request)
+    tokens = request_tokens(request) - history_tokens(run.history)
     if tokens > settings.outline_tokens:
         budget = f"{tokens:,} tokens are sent, not {settings.outline_tokens:,}"
         run.warn("OUTLINE_OVER_BUDGET", f"the task leaves the outline less than it needs: {budget}", node.id)
@@ -39,8 +40,15 @@ async def _ask(run: Run, node: Node) -> OutlineReply:
     if reply.look and reply.plan is None and not reply.whole:
         run.stream.emit(LookTaken, node_id=node.id, ids=reply.look)
         second = look_request(
-            request, reply, run.documents, run.task, run.library, outline_tokens=settings.outline_tokens
+            request,
+            reply,
+            run.documents,
+            run.task,
+            run.library,
+            outline_tokens=settings.outline_tokens,
+            words=run.task_alone,
         )
+        second = with_history(second, run.history)
         reply = await _after_look(run, node, second, reply.look)
     for note in reply.notes:
         run.warn("PLAN_MENDED", note, node.id)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestra.errors import ContextTooLong, InputInvalid, PlanInvalid
 from orchestra.planning.direct import direct_plan
+from orchestra.planning.history import with_history
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan
 from orchestra.planning.planner import plan_request, read_plan, repair_request
@@ -45,7 +46,9 @@ async def _ask_planner(run: Run) -> Plan:
 
 
 async def _ask_for_plan(run: Run, node: Node) -> Plan:
-    request = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
+    request = with_history(
+        plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature), run.history
+    )
     reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:
         plan, notes = read_plan(reply)

@@ -10,6 +10,7 @@ from orchestra.models.protocol import ModelRequest, OutlineBlock, Usage
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.direct import direct_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS
+from orchestra.planning.history import history_tokens, with_history
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import full_tokens
 from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices, most_slices
@@ -47,13 +48,13 @@ def sizes(run: Run) -> Sizes:
     search would be in vain.
     """
     settings, document = run.settings, run.documents.size.tokens
-    parts = expected_parts(run.task)
+    parts, earlier = expected_parts(run.task), history_tokens(run.history)
     outline, slices = min(settings.outline_tokens, document), min(most_slices(parts), document)
     if settings.strategy in ("auto", "outline"):
         outline, slices = request_tokens(first_request(run)), expected_slices(_hits(run), run.documents, parts)
     return Sizes(
-        direct=direct_tokens(run.documents, run.task),
-        full=full_tokens(run.documents, run.task, run.library),
+        direct=direct_tokens(run.documents, run.task) + earlier,
+        full=full_tokens(run.documents, run.task, run.library) + earlier,
         outline=outline,
         slices=slices,
         parts=parts,
@@ -76,13 +77,15 @@ def _asks_for_the_whole(run: Run) -> bool:
 def first_request(run: Run) -> ModelRequest:
     """What the planner of an outline is sent first; made once."""
     if run.outline_request is None:
-        run.outline_request = outline_request(
+        request = outline_request(
             run.documents,
             run.task,
             run.library,
             outline_tokens=run.settings.outline_tokens,
             temperature=run.settings.temperature,
+            words=run.task_alone,
         )
+        run.outline_request = with_history(request, run.history)
     return run.outline_request
 
 

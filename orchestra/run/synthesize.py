@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from orchestra.errors import AnswerInvalid, RunWaiting
 from orchestra.models.protocol import Finding, Model, ModelRequest
+from orchestra.planning.history import with_history
 from orchestra.planning.synthesis import (
     AnswerSchema,
     Draft,
@@ -67,6 +68,7 @@ async def _ask_for_answer(run: Run, node: Node, findings: Sequence[Finding], sch
         schema=schema,
         skill_prompt=run.library[run.joining_skill].system_prompt if run.joining_skill else "",
     )
+    request = with_history(request, run.history)
     if run.joining_skill and run.library[run.joining_skill].needs_approval:
         await approve_joining(run, node, run.joining_skill, request)
     if schema is not None:

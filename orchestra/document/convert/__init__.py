@@ -13,7 +13,7 @@ from orchestra.document.convert.plain import convert_plain
 from orchestra.document.convert.reading import read_path
 from orchestra.errors import DocumentUnreadable
 
-__all__ = ["Converted", "convert", "read_path"]
+__all__ = ["Converted", "convert", "kind_of", "read_path"]
 
 _CONVERTERS: dict[Kind, Callable[[bytes, str], Converted]] = {
     "pdf": convert_pdf,

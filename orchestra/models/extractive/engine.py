@@ -10,6 +10,7 @@ from orchestra.document import Slice, count_tokens
 from orchestra.models.extractive.answering import answer, answer_over_documents
 from orchestra.models.extractive.fitting import fitted
 from orchestra.models.extractive.joining import fill, join
+from orchestra.models.extractive.leaning import standing_alone
 from orchestra.models.extractive.notice import NOTICE
 from orchestra.models.extractive.outline_planning import plan_from_outline
 from orchestra.models.extractive.planning import plan
@@ -19,6 +20,7 @@ from orchestra.models.protocol import (
     DocumentBlock,
     Finding,
     Findings,
+    History,
     ModelReply,
     ModelRequest,
     OutlineBlock,
@@ -105,7 +107,9 @@ def _answers(request: ModelRequest, slices: Sequence[Slice], findings: Sequence[
 
 def _task(request: ModelRequest) -> str:
     """The task in the request, else what was said last."""
-    task = _one(request, Task)
+    task, history = _one(request, Task), _one(request, History)
+    if task is not None and history is not None:
+        return standing_alone(task.words, [earlier for earlier, _ in history.turns])
     said = [message.text for message in request.messages if message.role == "user"]
     return task.words if task else (said[-1] if said else "")
 

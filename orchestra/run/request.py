@@ -1,0 +1,170 @@
+"""What a run was asked, as its store keeps it: all that is needed to start it again, and no key."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from orchestra.errors import InputInvalid, SkillInvalid, StoreDamaged
+from orchestra.models.registry import default_spec
+from orchestra.planning.history import Turn
+from orchestra.planning.plan import Plan
+from orchestra.planning.synthesis import AnswerSchema, json_schema
+from orchestra.runtime.calls import model_name
+from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
+from orchestra.skills import Skill, SkillLibrary
+
+PHASES = ("plan", "subtasks", "synthesis")
+_BUILTIN = "builtin"
+_KEPT_FIELDS = tuple(
+    field.name
+    for field in fields(Skill)
+    if field.name not in ("name", "function", "parameters", "output", "output_model", "manifest")
+)
+
+
+class ModelRecord(BaseModel):
+    """A model by its name; `is_object` for one that the caller made, and must give again."""
+
+    name: str
+    is_object: bool = False
+
+
+class SkillRecord(BaseModel):
+    """A skill of the caller's. `has_code` for one that holds a callable, and must be given again."""
+
+    name: str
+    has_code: bool = False
+    fields: dict[str, Any]
+
+
+class RunRequest(BaseModel):
+    """One run's arguments. `settings` are those that held when it began, wherever they came from."""
+
+    task: str
+    models: dict[str, ModelRecord]
+    settings: dict[str, Any]
+    skills: tuple[SkillRecord, ...] = ()
+    plan: dict[str, Any] | None = None
+    answer_schema: dict[str, Any] | None = None
+    history: tuple[tuple[str, str], ...] = ()
+    cache: bool | float = False
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any], run_id: str) -> RunRequest:
+        """From the store. Raises `StoreDamaged`."""
+        try:
+            return cls.model_validate(stored)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise StoreDamaged(
+                f"what run {run_id} was asked cannot be read", cause=f"{place}: {first['msg']}"
+            ) from None
+
+    def as_settings(self) -> Settings:
+        """The settings, those that this version does not know left out."""
+        known = {field.name for field in fields(Settings)}
+        return Settings(**{name: value for name, value in self.settings.items() if name in known})
+
+    def as_turns(self) -> tuple[Turn, ...]:
+        return tuple(Turn(task, answer) for task, answer in self.history)
+
+    def as_models(self, given: tuple[ModelChoice, ModelChoice, ModelChoice]) -> tuple[ModelChoice, ...]:
+        """Who plans, works and joins: those that are given, else those of the run.
+
+        Raises `InputInvalid` where the run had a model object, and none is given.
+        """
+        found: list[ModelChoice] = []
+        for phase, choice in zip(PHASES, given, strict=True):
+            known = self.models.get(phase, ModelRecord(name=""))
+            if choice is None and known.is_object:
+                raise InputInvalid(
+                    f"the model {known.name} was given to the run as an object, which a store cannot keep",
+                    suggestion="Pass it again, as model=, planner_model= or synthesis_model=.",
+                )
+            found.append(known.name or None if choice is None else choice)
+        return tuple(found)
+
+    def as_skills(self, given: Skills | None) -> Skills | None:
+        """The caller's skills as they were, those that are given now over them.
+
+        Raises `SkillInvalid` where one holds code and is not given.
+        """
+        now = SkillLibrary.of(given)
+        kept: dict[str, Skill] = {}
+        for record in self.skills:
+            if record.name in now and now[record.name].source != _BUILTIN:
+                continue
+            if record.has_code:
+                raise SkillInvalid(
+                    f"the skill {record.name!r} of the run holds code, which a store cannot keep",
+                    suggestion="Pass it again, as skills=.",
+                )
+            kept[record.name] = _skill(record)
+        return now.merged(kept) if kept else given
+
+
+def run_request(
+    task: str,
+    models: tuple[ModelChoice, ModelChoice, ModelChoice],
+    settings: Settings,
+    library: SkillLibrary,
+    *,
+    plan: PlanChoice | None = None,
+    answer_schema: AnswerSchema | None = None,
+    history: tuple[Turn, ...] = (),
+    cache: bool | float = False,
+) -> RunRequest:
+    """The request of a run that begins. A model that is not named is the one that would be taken now."""
+    return RunRequest(
+        task=task,
+        models={phase: _model_record(choice) for phase, choice in zip(PHASES, models, strict=True)},
+        settings=asdict(settings),
+        skills=tuple(_skill_record(skill) for skill in library.values() if skill.source != _BUILTIN),
+        plan=_plan(plan),
+        answer_schema=None if answer_schema is None else json_schema(answer_schema),
+        history=tuple((turn.task, turn.answer) for turn in history),
+        cache=cache,
+    )
+
+
+def _model_record(choice: ModelChoice) -> ModelRecord:
+    if choice is None or isinstance(choice, str):
+        return ModelRecord(name=(choice or default_spec(os.environ)).strip())
+    return ModelRecord(name=model_name(choice), is_object=True)
+
+
+def _skill_record(skill: Skill) -> SkillRecord:
+    kept = {name: getattr(skill, name) for name in _KEPT_FIELDS}
+    return SkillRecord(name=skill.name, has_code=skill.function is not None, fields=kept)
+
+
+def _skill(record: SkillRecord) -> Skill:
+    known = {name: value for name, value in record.fields.items() if name in _KEPT_FIELDS}
+    known = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    try:
+        return Skill(record.name, **known)
+    except TypeError as error:
+        raise StoreDamaged(f"the skill {record.name!r} of the run cannot be read", cause=str(error)) from None
+
+
+def _plan(given: PlanChoice | None) -> dict[str, Any] | None:
+    """A plan that the caller brought; a file is read now. One that is none is refused when the run takes it."""
+    if given is None:
+        return None
+    if isinstance(given, Plan):
+        return given.model_dump(mode="json")
+    if isinstance(given, Mapping):
+        return dict(given)
+    try:
+        read = json.loads(Path(given).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return read if isinstance(read, dict) else None
