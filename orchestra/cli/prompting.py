@@ -48,6 +48,15 @@ def prompting(listener: Listener | None, approve: str) -> Iterator[tuple[Listene
         lines.end()
 
 
+def ask_here(question: Question) -> Decision | None:
+    """What a person says on the terminal; None for later."""
+    lines = _Lines(sys.stdin.fileno())
+    try:
+        return _Prompt(_Held(None), lines, is_shown=True)(question)
+    finally:
+        lines.end()
+
+
 class _Held:
     """A listener that can be kept waiting."""
 
@@ -141,12 +150,15 @@ def _forget_typed_ahead(descriptor: int) -> None:
 class _Prompt:
     """`on_approval` of a run on a terminal."""
 
-    def __init__(self, held: _Held, lines: _Lines) -> None:
+    def __init__(self, held: _Held, lines: _Lines, *, is_shown: bool = False) -> None:
         self._held = held
         self._lines = lines
+        self._is_shown = is_shown
 
     def __call__(self, question: Question) -> Decision | None:
         with self._held.waiting():
+            if not self._is_shown:
+                say(question_text(question, width=terminal_width()))
             decision = self._words(question) if question.kind == "ask_user" else self._approval(question)
             if decision is None and not self._lines.is_ended:
                 say("left for later")
@@ -155,7 +167,6 @@ class _Prompt:
     def _words(self, question: Question) -> Decision | None:
         from orchestra.runtime.questions import Decision
 
-        say(question_text(question, width=_width()))
         answer = self._lines.read("Your answer (empty: later): ")
         if answer is None or not answer.strip():
             return None
@@ -168,7 +179,6 @@ class _Prompt:
 
         edited: dict[str, Any] | None = None
         choices = f"[a]pprove, [r]eject{', [e]dit' if question.editable else ''}, [l]ater: "
-        say(question_text(question, width=_width()))
         while True:
             choice = self._lines.read(choices)
             match (choice or "l").strip().lower():
@@ -179,7 +189,7 @@ class _Prompt:
                     return None if reason is None else Decision("rejected", reason=reason.strip())
                 case "e" | "edit" if question.editable:
                     edited = self._edited(question, edited)
-                    say(question_text(question, width=_width(), edited=edited))
+                    say(question_text(question, width=terminal_width(), edited=edited))
                 case "l" | "later":
                     return None
                 case _:
@@ -206,12 +216,12 @@ class _Prompt:
             written = click.edit(text, extension=".txt" if isinstance(value, str) else ".json")
             written = None if written is None else written.removesuffix("\n")
         else:
-            say("\n".join(barred(f"{key}: {text}", _width())))
+            say("\n".join(barred(f"{key}: {text}", terminal_width())))
             written = self._lines.read("Instead (empty: as it is): ") or None
         if written is None:
             return value
         return written if isinstance(value, str) else json.loads(written)
 
 
-def _width() -> int:
+def terminal_width() -> int:
     return shutil.get_terminal_size().columns
