@@ -43,7 +43,7 @@ class PostgresServer:
         """The files of a new database."""
         if os.getuid() == 0:
             os.chown(self.folder, self._account.pw_uid, self._account.pw_gid)
-        options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C", "--username=tests"]
+        options = ["--no-sync", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=tests"]
         self._as_account([_program("initdb"), *options, "--pgdata", self._cluster], stdout=subprocess.DEVNULL).wait(60)
         return self
 

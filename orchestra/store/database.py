@@ -26,6 +26,13 @@ BUSY_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
 RECONNECT_S = 5.0  # how long a call waits for a server that is being restarted
 _PAUSES_S = (0.0, 0.1, 0.2, 0.4, 0.8, 1.0)
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = NORMAL",  # a commit outlives the process; the machine's crash may cost the last ones
+    "wal_autocheckpoint = 4000",  # pages: the disk is waited for every 16 MB
+    "foreign_keys = ON",
+    "secure_delete = ON",
+)
 _AGAIN = frozenset({"40001", "40P01"})  # a transaction that lost against another one: the same can be tried again
 
 
@@ -206,7 +213,7 @@ def _server_arguments(location: Location) -> dict[str, Any]:
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.create_function("lower", 1, _lower, deterministic=True)
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").close()
 
 

@@ -111,6 +111,8 @@ def _unopened(what: str, location: Location) -> StoreError:
         return StoreUnavailable(what, cause="it is a folder", suggestion="Name a file.")
     if path is not None and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
         return StoreReadOnly(what, cause=f"the folder {str(path.parent)!r} may not be written")
+    if path is not None and path.exists() and not os.access(path, os.R_OK):
+        return StoreUnavailable(what, cause="the file may not be read", suggestion="Give it read and write permission.")
     return StoreUnavailable(what, cause="the file cannot be opened", suggestion=_CREATE)
 
 

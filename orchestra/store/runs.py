@@ -13,7 +13,7 @@ from orchestra.store.database import Database
 from orchestra.store.records import RunRecord, RunStatus, RunSummary, read
 from orchestra.store.statements import Upsert, now
 from orchestra.store.tables import documents, leases, nodes, run_documents, runs, sessions
-from orchestra.store.texts import to_json
+from orchestra.store.texts import storable, to_json
 
 _BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), fixed={"ended_at": None})
 _NAME = Upsert(run_documents, replacing=("name", "digest"))
@@ -116,10 +116,10 @@ class Runs:
         if skill is not None:
             wanted = wanted.where(exists().where(nodes.c.run_id == runs.c.id, nodes.c.skill_name == skill))
         if text:
-            in_json = to_json(text.lower())[1:-1]
+            in_words, in_json = storable(text.lower()), to_json(text.lower())[1:-1]
             wanted = wanted.where(
                 or_(
-                    func.lower(runs.c.task).contains(text.lower(), autoescape=True),
+                    func.lower(runs.c.task).contains(in_words, autoescape=True),
                     func.lower(runs.c.result).contains(in_json, autoescape=True),
                 )
             )
