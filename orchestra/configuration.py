@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from orchestra.errors import InputInvalid
 from orchestra.settings import RANGES, ModelChoice, Options, Range, Settings
+from orchestra.skills.policy import Policy
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -70,6 +71,11 @@ class Configuration:
     def permissions(self) -> Mapping[str, Any] | None:
         """The table `[permissions]`; None without one."""
         return self.tables.get("permissions")
+
+    @property
+    def policy(self) -> Policy:
+        """What that table says; the default policy without one. Raises `PolicyInvalid`."""
+        return Policy() if self.permissions is None else Policy.from_file(self.file)
 
     def models(
         self, model: ModelChoice = None, planner_model: ModelChoice = None, synthesis_model: ModelChoice = None

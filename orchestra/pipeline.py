@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -27,6 +27,7 @@ from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
 from orchestra.settings import Context, ModelChoice, Options, PlanChoice, Services, Skills
+from orchestra.skills.policy import Policy
 
 
 def orchestrate(
@@ -42,6 +43,7 @@ def orchestrate(
     on_event: Listener | None = None,
     cancellation: Cancellation | None = None,
     on_approval: OnApproval | None = None,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
     config: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -72,15 +74,22 @@ def orchestrate(
     takes: it returns a `Decision`, True or False, the words that answer an "ask_user", or None when nobody answered.
     Without an answer nothing goes on: with a store the result is "waiting", else what needed the answer fails.
 
-    Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, and, when there is no plan to go on with,
-    `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
+    `policy` says what tools, files, hosts and models the run may use at all: the path of a TOML file, its tables
+    `{"allow": {...}, "ask": {...}, "deny": {...}}`, or a `Policy`; see `orchestra.skills.policy`. Without one it is the
+    table `permissions` of the configuration's file, else the default policy: the documents and models that are named
+    here, the files of skills that are reached, the tools that are registered, and nothing else.
+
+    Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, `PolicyInvalid`, and, when there is no plan to go on
+    with, `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
     gives what is finished.
     """
     configuration = configure(options, config)
     if answer_schema is not None:
         json_schema(answer_schema)
     models = configuration.models(model, planner_model, synthesis_model)
-    services = Services(on_event, cancellation, on_approval)
+    services = Services(
+        on_event, cancellation, on_approval, configuration.policy if policy is None else Policy.of(policy)
+    )
     run = Run.prepare(context, task, skills, models, configuration.settings, services)
     return run.drive(_story(run, plan, answer_schema))
 
@@ -140,7 +149,9 @@ def make_plan(
     """The planning phase alone, its self-answers checked: no call by `direct`. Raises as `orchestrate` does."""
     configuration = configure(options, config)
     models = configuration.models(model)
-    run = Run.prepare(context, task, skills, models, configuration.settings, Services(on_event))
+    run = Run.prepare(
+        context, task, skills, models, configuration.settings, Services(on_event, policy=configuration.policy)
+    )
 
     async def story() -> Plan:
         run.start()
@@ -190,7 +201,9 @@ def synthesize(
         options.setdefault("synthesis_max_tokens", options["max_tokens"])
     configuration = configure(options, config)
     models = configuration.models(model)
-    run = Run.prepare(context, task, None, models, configuration.settings, Services(on_event))
+    run = Run.prepare(
+        context, task, None, models, configuration.settings, Services(on_event, policy=configuration.policy)
+    )
 
     async def story() -> Answer:
         draft = await join(run, findings, answer_schema)
