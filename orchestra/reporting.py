@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from orchestra.document import Citation, cite, count_tokens
 from orchestra.errors import RunCancelled
-from orchestra.models.protocol import Finding, Model
+from orchestra.models.protocol import Finding, Model, Usage
 from orchestra.planning.assemble import Assignment, fingerprint
 from orchestra.planning.costs import alternatives
 from orchestra.planning.plan import Plan, Subtask
@@ -103,9 +103,28 @@ def end(run: Run, status: RunStatus) -> float:
 
 def _usage(run: Run, kind: str, model: Model) -> UsageReport:
     nodes = [node for node in run.nodes.values() if node.kind == kind and node.usage is not None]
+    return _usage_of(run, nodes, model)
+
+
+def _usage_of(run: Run, nodes: Sequence[Node], model: Model) -> UsageReport:
+    """What nodes used, at the prices of the models that answered."""
     usages = [node.usage for node in nodes if node.usage is not None]
     calls = sum(run.calls.get(node.id, 0) for node in nodes)
-    return UsageReport.of(model_name(model), *usages, calls=calls, host=model_host(model))
+    whole = UsageReport.of(model_name(model), *usages, calls=calls, host=model_host(model))
+    if not run.stand_ins:
+        return whole
+    others: dict[tuple[str, str], list[Usage]] = {}
+    for node in nodes:
+        for other, usage in run.stand_ins.get(node.id, ()):
+            others.setdefault((model_name(other), model_host(other)), []).append(usage)
+    parts = [UsageReport.of(name, *theirs, host=host) for (name, host), theirs in others.items()]
+    return UsageReport.joined([_less(whole, parts), *parts])
+
+
+def _less(whole: UsageReport, parts: Sequence[UsageReport]) -> UsageReport:
+    counted = ("calls", "input_tokens", "cached_input_tokens", "cache_write_tokens", "output_tokens")
+    rest = {name: getattr(whole, name) - sum(getattr(part, name) for part in parts) for name in counted}
+    return whole.model_copy(update=rest)
 
 
 def _subtask_result(
@@ -139,9 +158,7 @@ def _subtask_result(
 
 
 def _node_usage(run: Run, node: Node) -> UsageReport:
-    usages = [] if node.usage is None else [node.usage]
-    calls = run.calls.get(node.id, 0)
-    return UsageReport.of(model_name(run.worker), *usages, calls=calls, host=model_host(run.worker))
+    return _usage_of(run, [node], run.worker)
 
 
 def _subtask_status(node: Node) -> SubtaskStatus:

@@ -67,7 +67,8 @@ class WaitingFor(Frozen):
 class UsageReport(Frozen):
     """Tokens and their list price. The whole input is plain, cached and cache-write tokens together.
 
-    `is_estimated`: some tokens were counted here, because the provider reported none.
+    `is_estimated`: some tokens were counted here, because the provider reported none. `by_model` has a part for each
+    model where several have answered; `model` and `host` are then the first's, and the price is that of all parts.
     """
 
     model: str = ""
@@ -78,6 +79,7 @@ class UsageReport(Frozen):
     cache_write_tokens: int = 0
     output_tokens: int = 0
     is_estimated: bool = False
+    by_model: tuple[UsageReport, ...] = ()
     _cost_usd: float | None = PrivateAttr(default=_UNASKED)
 
     @classmethod
@@ -92,6 +94,25 @@ class UsageReport(Frozen):
             output_tokens=sum(usage.output_tokens for usage in usages),
             is_estimated=any(usage.is_estimated for usage in usages),
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[UsageReport]) -> UsageReport:
+        """The parts as one, those with calls; the only one as it is."""
+        used = [part for part in parts if part.calls] or list(parts[:1])
+        if len(used) == 1:
+            return used[0]
+        usages = [
+            Usage(
+                part.input_tokens,
+                part.cached_input_tokens,
+                part.cache_write_tokens,
+                part.output_tokens,
+                part.is_estimated,
+            )
+            for part in used
+        ]
+        whole = cls.of(used[0].model, *usages, calls=sum(part.calls for part in used), host=used[0].host)
+        return whole.model_copy(update={"by_model": tuple(used)})
 
     @property
     def total_input_tokens(self) -> int:
@@ -108,6 +129,8 @@ class UsageReport(Frozen):
     def _price(self) -> float | None:
         from orchestra.models.prices import price
 
+        if self.by_model:
+            return _sum_known(part.cost_usd for part in self.by_model)
         usage = Usage(self.input_tokens, self.cached_input_tokens, self.cache_write_tokens, self.output_tokens)
         base_url = f"https://{self.host}/" if self.host else ""
         return price(self.model, usage, base_url=base_url) if self.calls else 0.0

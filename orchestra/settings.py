@@ -6,25 +6,32 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, cast
 
 from orchestra.document import Document, DocumentSet
 from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Model
 from orchestra.planning.assemble import OnUnresolved
+from orchestra.planning.history import HISTORY_TOKENS, Turn
 from orchestra.planning.outline_planner import OUTLINE_TOKENS
 from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import CHOICES, StrategyChoice
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
+from orchestra.runtime.workers import WorkerPool
 from orchestra.skills import Skill, SkillLibrary, fold_name
 from orchestra.skills.policy import Policy
+
+if TYPE_CHECKING:
+    from orchestra.store import Store
 
 T = TypeVar("T")
 
 Context = str | Path | Document | DocumentSet | Sequence[str | Path | Document]
 Skills = SkillLibrary | Mapping[str, str | Mapping[str, Any] | Skill]
 ModelChoice = str | Model | None
+StoreChoice: TypeAlias = "Store | str | Path | bool | None"
+"""An open store, the place of one, None for the configured one, False for none."""
 PlanChoice = Plan | Mapping[str, Any] | str | Path
 PerSkill = Mapping[str, T] | T
 """By skill, or one value for every skill."""
@@ -56,6 +63,7 @@ class Options(TypedDict, total=False):
     strategy: StrategyChoice
     outline_tokens: int
     is_document_cached: bool
+    history_tokens: int
     max_followups: int
     max_tokens_total: int | None
     max_cost_usd: float | None
@@ -87,6 +95,7 @@ class Settings:
     strategy: StrategyChoice = "auto"
     outline_tokens: int = OUTLINE_TOKENS
     is_document_cached: bool = False
+    history_tokens: int = HISTORY_TOKENS
     max_followups: int = 1
     max_tokens_total: int | None = None
     max_cost_usd: float | None = None
@@ -193,6 +202,7 @@ RANGES: Mapping[str, Range] = {
     "max_depth": _whole(2, 8),
     "strategy": _one_of(*CHOICES),
     "outline_tokens": _whole(1),
+    "history_tokens": _whole(0),
     "is_document_cached": Range("true or false", lambda value: isinstance(value, bool)),
     "max_followups": _whole(0, MOST_FOLLOWUPS),
     "max_tokens_total": _whole(1).or_none(),
@@ -204,12 +214,21 @@ RANGES: Mapping[str, Range] = {
 @dataclass(frozen=True, slots=True)
 class Services:
     """What a run is given to work with, besides documents, skills and models: who listens, who may stop it,
-    who is asked, what the workspace allows."""
+    who is asked, what the workspace allows, where it is kept, and what was asked before.
+
+    `run_id` is that of a run that goes on; a new one gets its own.
+    """
 
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
     on_approval: OnApproval | None = None
     policy: Policy = field(default_factory=Policy)
+    fallbacks: tuple[ModelChoice, ...] = ()
+    pool: WorkerPool | None = None
+    store: Store | None = None
+    run_id: str = ""
+    session_id: str = ""
+    history: tuple[Turn, ...] = ()
 
 
 def is_path_of_a_file(text: str) -> bool:

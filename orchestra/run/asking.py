@@ -178,9 +178,7 @@ async def _ask_within_budget(
     return reply
 
 
-def _count_failure(
-    run: Run, node: Node, model: Model, asked: Model, room: Reservation, error: BaseException
-) -> None:
+def _count_failure(run: Run, node: Node, model: Model, asked: Model, room: Reservation, error: BaseException) -> None:
     """Put what a failed attempt cost on the bill, and take it off the attempts that the node has."""
     node.failed_attempts += was_sent(error)
     usage = billed_usage(error)

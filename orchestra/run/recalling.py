@@ -11,6 +11,7 @@ from orchestra.run.cache import ReplyCache, cache_entry
 from orchestra.run.journal import EffectKey, Journal, NoJournal
 from orchestra.run.replies import FinishedCall, error_payload, finished_call, reply_payload
 from orchestra.run.spending import amount_of, billed_usage, sent_tokens
+from orchestra.run.standing_in import keep_bill, stand_in_for
 from orchestra.run.state import Run
 from orchestra.runtime.calls import add, replay
 from orchestra.runtime.events import EffectReplayed
@@ -35,7 +36,7 @@ class CallRecord:
 
     def finish(self, reply: ModelReply) -> None:
         self.journal.finish(self.key, reply_payload(reply, self.failed))
-        if self.cache is not None:
+        if self.cache is not None and not reply.answered_by:  # the cache is for one model's replies
             self.cache.keep(self.entry, reply)
 
     def fail(self, error: BaseException) -> None:
@@ -102,8 +103,9 @@ def use(
     replay(run.scheduler, node, call.reply, streams_answer=streams_answer)
     if not call.is_billed:
         return call.reply
-    usage = call.reply.usage
-    _count(run, node, model, usage)
+    usage, answering = call.reply.usage, stand_in_for(run, model, call.reply)
+    _count(run, node, answering, usage)
+    keep_bill(run, node, answering, model, usage)
     if not usage.is_estimated:
         run.budget.learn(sent_tokens(request) if run.budget.is_limited else 0, usage.total_input_tokens)
         run.counted_tokens += request_tokens(request)

@@ -41,6 +41,7 @@ class _ToolCall(BaseModel):
     id: str
     name: str
     arguments: dict[str, Any]
+    fault: str = ""
 
 
 class _Reply(BaseModel):
@@ -51,6 +52,8 @@ class _Reply(BaseModel):
     stop_reason: StopReason
     model: str
     request_id: str
+    answered_by: str = ""
+    raw: dict[str, Any] | None = None
 
     @property
     def reply(self) -> ModelReply:
@@ -58,10 +61,12 @@ class _Reply(BaseModel):
             self.text,
             self.usage.usage,
             self.data,
-            tuple(ToolCall(call.id, call.name, call.arguments) for call in self.tool_calls),
+            tuple(ToolCall(call.id, call.name, call.arguments, call.fault) for call in self.tool_calls),
             self.stop_reason,
             self.model,
             self.request_id,
+            answered_by=self.answered_by,
+            raw=self.raw,
         )
 
 
@@ -94,11 +99,14 @@ def reply_payload(reply: ModelReply, failed: Sequence[Usage] = (), *, is_billed:
             "usage": asdict(reply.usage),
             "data": reply.data,
             "tool_calls": [
-                {"id": call.id, "name": call.name, "arguments": call.arguments} for call in reply.tool_calls
+                {"id": call.id, "name": call.name, "arguments": call.arguments, "fault": call.fault}
+                for call in reply.tool_calls
             ],
             "stop_reason": reply.stop_reason,
             "model": reply.model,
             "request_id": reply.request_id,
+            "answered_by": reply.answered_by,
+            "raw": reply.raw,
         },
         "failed": [asdict(usage) for usage in failed],
         "is_billed": is_billed,

@@ -27,17 +27,18 @@ def budget_of(settings: Settings, models: Iterable[Model]) -> Budget:
     return Budget(max_tokens=settings.max_tokens_total, max_cost_usd=settings.max_cost_usd)
 
 
-def most(budget: Budget, model: Model, counted: int, max_tokens: int) -> Amount:
-    """What a call can take: its input, `counted` here and scaled to the provider's count, and all of its output.
+def most(budget: Budget, models: Iterable[Model], counted: int, max_tokens: int) -> Amount:
+    """What a call can take, whichever of `models` answers: its input, `counted` here and scaled to the provider's
+    count, and all of its output.
 
     Every input token is priced as if it were written to a prompt cache, where that is the dearer way.
     """
     input_tokens = math.ceil(counted * budget.scale)
     cost = 0.0
-    if budget.max_cost_usd is not None:
+    for model in models if budget.max_cost_usd is not None else ():
         plain = _price(model, Usage(input_tokens, output_tokens=max_tokens)) or 0.0
         written = _price(model, Usage(cache_write_tokens=input_tokens, output_tokens=max_tokens)) or 0.0
-        cost = max(plain, written)
+        cost = max(cost, plain, written)
     return Amount(input_tokens + max_tokens, cost)
 
 

@@ -17,12 +17,13 @@ from orchestra.errors import (
     RunWaiting,
 )
 from orchestra.models import resolve_model
-from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest
+from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest, Usage
 from orchestra.planning.assemble import OnUnresolved
-from orchestra.planning.history import Turn
+from orchestra.planning.history import Turn, newest
 from orchestra.result import Notice, StrategyReport
 from orchestra.run.cache import ReplyCache
 from orchestra.run.journal import Journal, NoJournal
+from orchestra.run.loading import load_documents
 from orchestra.run.people import People
 from orchestra.run.permits import Permits, files_of
 from orchestra.run.spending import budget_of
@@ -62,7 +63,8 @@ class Run:
     `edited_tasks` a person's words in place of its task, all by the subtask's id. `reads_in_parts`: every subtask has a
     part of the documents, and none is followed up.
     `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
-    a call of this run is the first to send.
+    a call of this run is the first to send. `fallbacks` stand in, in this order, where a phase's model is overloaded,
+    out of reach or at its limit; `stand_ins` holds the calls that they were billed for, by node.
     """
 
     documents: DocumentSet
@@ -77,6 +79,7 @@ class Run:
     root: Node
     permits: Permits
     cancellation: Cancellation | None = None
+    fallbacks: tuple[Model, ...] = ()
     strategy: StrategyReport | None = None
     outline_request: ModelRequest | None = None
     joining_skill: str = ""
@@ -85,6 +88,7 @@ class Run:
     nodes: dict[str, Node] = field(default_factory=dict)
     replies: dict[str, ModelReply] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
+    stand_ins: dict[str, list[tuple[Model, Usage]]] = field(default_factory=dict)
     followups: dict[str, list[Slice]] = field(default_factory=dict)
     insufficient: dict[str, str] = field(default_factory=dict)
     reads_in_parts: bool = False
@@ -97,6 +101,7 @@ class Run:
     history: tuple[Turn, ...] = ()
     people: People = field(default_factory=People)
     edited_tasks: dict[str, str] = field(default_factory=dict)
+    step_outputs: dict[str, Any] = field(default_factory=dict)
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
@@ -116,12 +121,14 @@ class Run:
         if not isinstance(task, str) or not task.strip():
             raise InputInvalid("the task is empty", suggestion="Say what is to be answered.")
         planner, worker, synthesizer = (resolve_model(choice) for choice in models)
-        documents = DocumentSet.of(context)
+        documents = load_documents(context, services.store)
         library = SkillLibrary.of(skills)
-        stream = EventStream(services.on_event, run_id=uuid.uuid4().hex)
-        scheduler = Scheduler(stream, max_workers=settings.max_workers)
+        run_id = services.run_id or uuid.uuid4().hex
+        stream = EventStream(services.on_event, run_id=run_id, session_id=services.session_id)
+        fallbacks = tuple(resolve_model(choice) for choice in services.fallbacks)
+        scheduler = Scheduler(stream, max_workers=settings.max_workers, pool=services.pool)
         task = task.encode("utf-8", "replace").decode()
-        models_of_run = (planner, worker, synthesizer)
+        models_of_run = (planner, worker, synthesizer, *fallbacks)
         permits = Permits.of(
             services.policy,
             models_of_run,
@@ -144,6 +151,8 @@ class Run:
             services.cancellation,
             budget=budget_of(replace(settings, max_cost_usd=permits.root.permissions.cost_usd), models_of_run),
             people=People(services.on_approval),
+            fallbacks=fallbacks,
+            history=newest(services.history, settings.history_tokens),
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
@@ -175,12 +184,18 @@ class Run:
         """Who plans, who works, who joins."""
         return (self.planner, self.worker, self.synthesizer)
 
+    def in_order(self, model: Model) -> tuple[Model, ...]:
+        """Who may answer a call that is meant for `model`: it first, then those that stand in."""
+        return (model, *(each for each in self.fallbacks if each is not model)) if self.fallbacks else (model,)
+
     @property
     def model_names(self) -> dict[str, str]:
+        """By phase; those that may stand in as `fallback-1` and so on."""
         return {
             "plan": model_name(self.planner),
             "subtasks": model_name(self.worker),
             "synthesis": model_name(self.synthesizer),
+            **{f"fallback-{number}": model_name(each) for number, each in enumerate(self.fallbacks, start=1)},
         }
 
     def start(self) -> None:
@@ -232,6 +247,12 @@ class Run:
 
     def node(self, name: str, kind: str, *, skill: str = "", title: str = "") -> Node:
         node = self.root.child(name, kind, skill=skill, title=title)
+        self.nodes[node.id] = node
+        return node
+
+    def child(self, parent: Node, name: str, kind: str, *, skill: str = "", title: str = "") -> Node:
+        """A node below `parent`."""
+        node = parent.child(name, kind, skill=skill, title=title)
         self.nodes[node.id] = node
         return node
 

@@ -10,6 +10,7 @@ from orchestra.document import count_tokens
 from orchestra.errors import ContextTooLong, ModelReplyInvalid
 from orchestra.models.json_text import without_lone_surrogates
 from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, ToolCall, Usage
+from orchestra.runtime.attempts import pass_of
 from orchestra.runtime.events import AnswerDelta
 from orchestra.runtime.node import Node
 from orchestra.runtime.retry import RetryPolicy
@@ -52,10 +53,15 @@ def cache_minimum(model: Model) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Seconds that one attempt may take, and how often a call is tried."""
+    """Seconds that one attempt may take, and how often a call is tried.
+
+    `attempts_before` are those of the models that were asked before this one, for which it then stands in.
+    """
 
     timeout_s: float
     retry: RetryPolicy
+    attempts_before: int = 0
+    is_stand_in: bool = False
 
 
 class Record(Protocol):
@@ -80,13 +86,13 @@ async def ask(
     streams_answer: bool = False,
     record: Record | None = None,
 ) -> ModelReply:
-    """Send `request` on a worker and add the reply's usage to the node's.
+    """Send `request` on a worker, when the model's rate limits let it go, and add the reply's usage to the node's.
 
     With `streams_answer`, the text goes out as `AnswerDelta` events while it arrives; their attempts count on from
     the node's earlier calls. Raises `ModelError`s, `NodeTimeout`, `RunCancelled`.
     """
     is_heard = streams_answer and scheduler.stream.is_heard
-    earlier = node.earlier_attempts
+    earlier = node.earlier_attempts - limits.attempts_before
 
     def send(deadline: Deadline, attempt: int) -> ModelReply:
         def on_delta(text: str) -> None:
@@ -94,20 +100,31 @@ async def ask(
 
         sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
         if record is None:
-            return _checked(model.complete(sent), request, model)
+            return complete(sent)
         record.begin()
         try:
-            reply = _checked(model.complete(sent), request, model)
+            reply = complete(sent)
         except BaseException as error:
             record.fail(error)
             raise
         record.finish(reply)
         return reply
 
+    def complete(sent: ModelRequest) -> ModelReply:
+        reply = _checked(model.complete(sent), request, model)
+        return replace(reply, answered_by=model_name(model)) if limits.is_stand_in else reply
+
     try:
-        reply = await scheduler.call(send, node=node, timeout_s=limits.timeout_s, retry=limits.retry)
+        reply = await scheduler.call(
+            send,
+            node=node,
+            timeout_s=limits.timeout_s,
+            retry=limits.retry,
+            turnstile=pass_of(model, request),
+            attempts_before=limits.attempts_before,
+        )
     finally:
-        node.earlier_attempts += node.attempt
+        node.earlier_attempts += node.attempt - limits.attempts_before
     node.usage = reply.usage if node.usage is None else add(node.usage, reply.usage)
     return reply
 

@@ -70,13 +70,15 @@ class Scheduler:
         timeout_s: float | None = None,
         retry: RetryPolicy | None = None,
         turnstile: Turnstile | None = None,
+        attempts_before: int = 0,
     ) -> T:
         """`function(deadline, attempt)` on a worker, and again as `retry` says, each time when `turnstile` lets it go.
 
         Time in the queue, at the turnstile or before a retry does not count towards `timeout_s`. Raises what the
-        function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`.
+        function raised, `NodeTimeout`, or `RunCancelled`; a defect arrives as `UnexpectedFailure`. `attempts_before`
+        are those that others made at the same call: the counting goes on from them, `retry` counts from 1.
         """
-        attempt = 1
+        attempt = attempts_before + 1
         while True:
             try:
                 if turnstile is not None:
@@ -88,7 +90,7 @@ class Scheduler:
             except (NodeTimeout, RunCancelled):
                 raise
             except OrchestraError as error:
-                delay = retry.delay_before_next(error, attempt) if retry else None
+                delay = retry.delay_before_next(error, attempt - attempts_before) if retry else None
                 if delay is None:
                     raise
                 self.retry_scheduled(node, attempt + 1, delay, error)
@@ -298,14 +300,14 @@ class Scheduler:
         self._own_pool = borrow(self._max_workers)
         return self._own_pool
 
-    def _work(self, job: Job[Any], call: Call) -> None:
-        """On a worker: do the work, and hand the outcome to the run's thread."""
+    def _work(self, job: Job[Any], call: Call) -> Callable[[], None]:
+        """On a worker: do the work; gives what hands the outcome to the run's thread."""
         value, error = None, None
         try:
             value = self._perform(job, call)
         except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
             error = raised
-        self._inbox.put(lambda: self._ended(job, call, value, error))
+        return partial(self._inbox.put, partial(self._ended, job, call, value, error))
 
     def _perform(self, job: Job[Any], call: Call) -> Any:
         if call.turnstile is not None and not call.turnstile.start():

@@ -19,12 +19,16 @@ from orchestra.errors import InputInvalid, RunCancelled
 MOST_IDLE_POOLS = 4
 
 
+Work = Callable[[], Callable[[], None]]
+"""What a worker does, and never raises; it gives what tells of its end, which is quick."""
+
+
 class Turn:
     """One piece of work at a pool: in its lane's queue, then on a worker, then over or left behind."""
 
     __slots__ = ("is_on_worker", "is_over", "work")
 
-    def __init__(self, work: Callable[[], None]) -> None:
+    def __init__(self, work: Work) -> None:
         self.work = work
         self.is_on_worker = False
         self.is_over = False
@@ -39,8 +43,8 @@ class Lane:
         self._pool = pool
         self.queued: deque[Turn] = deque()
 
-    def submit(self, work: Callable[[], None]) -> Turn:
-        """Have `work`, which never raises, done on a worker. Raises `RunCancelled` when the pool was closed."""
+    def submit(self, work: Work) -> Turn:
+        """Have `work` done on a worker. Raises `RunCancelled` when the pool was closed."""
         turn = Turn(work)
         self._pool.enqueue(self, turn)
         return turn
@@ -124,7 +128,9 @@ class WorkerPool:
             self._waiting.remove(lane)
 
     def _put_to_work(self) -> None:
-        while self._waiting and self._busy < self.max_workers:
+        """Start workers for what waits, but for what those will take who are about to look again."""
+        free = self.max_workers - self._busy
+        for _ in range(min(free, sum(len(lane.queued) for lane in self._waiting)) - self._looking):
             self._busy += 1
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(self.max_workers, thread_name_prefix="orchestra")
@@ -142,22 +148,29 @@ class WorkerPool:
     def _serve(self, turn: Turn | None) -> None:
         """On a worker: one turn after the other, as long as there are any."""
         while turn is not None:
-            turn.work()
-            turn = self._after(turn)
+            tell = turn.work()
+            with self._lock:
+                was_left_behind, turn.is_over = turn.is_over, True
+                if not was_left_behind:
+                    self._busy -= 1
+                    self._looking += 1
+            tell()  # whoever hears of it finds the worker free
+            if was_left_behind:  # another one serves in its place
+                return
+            turn = self._look()
 
-    def _after(self, turn: Turn) -> Turn | None:
+    def _look(self) -> Turn | None:
         with self._lock:
-            if turn.is_over:  # it was left behind, and another worker serves in its place
+            self._looking -= 1
+            if not self._waiting or self._busy >= self.max_workers:
                 return None
-            turn.is_over = True
-            if self._waiting:
-                return self._next()
-            self._busy -= 1
-            return None
+            self._busy += 1
+            return self._next()
 
     def _start_afresh(self) -> None:
         self._lock = threading.Lock()
         self._busy = 0
+        self._looking = 0  # workers that are done with a turn and will look for the next
         self._waiting: deque[Lane] = deque()
         self._executor: ThreadPoolExecutor | None = None
 
