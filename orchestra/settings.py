@@ -18,6 +18,7 @@ from orchestra.planning.plan import Plan
 from orchestra.planning.strategy import CHOICES, StrategyChoice
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
+from orchestra.runtime.tools.given import ToolChoice
 from orchestra.runtime.workers import WorkerPool
 from orchestra.skills import Skill, SkillLibrary, fold_name
 from orchestra.skills.policy import Policy
@@ -214,7 +215,7 @@ RANGES: Mapping[str, Range] = {
 @dataclass(frozen=True, slots=True)
 class Services:
     """What a run is given to work with, besides documents, skills and models: who listens, who may stop it,
-    who is asked, what the workspace allows, where it is kept, and what was asked before.
+    who is asked, which tools there are, what the workspace allows, where it is kept, and what was asked before.
 
     `run_id` is that of a run that goes on; a new one gets its own.
     """
@@ -222,6 +223,7 @@ class Services:
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
     on_approval: OnApproval | None = None
+    tools: Sequence[ToolChoice] = ()
     policy: Policy = field(default_factory=Policy)
     fallbacks: tuple[ModelChoice, ...] = ()
     pool: WorkerPool | None = None

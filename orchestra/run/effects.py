@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from orchestra.errors import ToolFailed
+from orchestra.errors import RunCancelled, ToolFailed
 from orchestra.models.protocol import Deadline
 from orchestra.run.journal import EffectKind
 from orchestra.run.state import Run
@@ -28,9 +28,9 @@ async def once(
     """What `work(deadline, attempt)` gave for `node`, as JSON: now, on a worker, or in an earlier process of this run.
 
     `fingerprint` says what is done, and is the same whenever it is. `work` that raises leaves nothing on record, and is
-    tried again when the run is resumed; a failure that is to be kept is returned. Where an earlier process began it
-    and nobody saw it end, it is done again if it `is_idempotent`; else `before_repeat` is awaited first, and raises if
-    it must not be. Without one, that raises `ToolFailed`.
+    tried again when the run is resumed, unless it was cancelled; a failure that is to be kept is returned. Where an
+    earlier process began it and nobody saw it end, it is done again if it `is_idempotent`; else `before_repeat` is
+    awaited first, and raises if it must not be. Without one, that raises `ToolFailed`.
     """
     journal = run.journal
     key = journal.key(node.id, kind, fingerprint)
@@ -50,6 +50,8 @@ async def once(
         journal.begin(key)
         try:
             payload: Mapping[str, Any] = json.loads(json.dumps(work(deadline, attempt)))  # as a replay would give it
+        except RunCancelled:  # what was begun may go on by itself: nobody saw it end
+            raise
         except BaseException:
             journal.abandon(key)
             raise

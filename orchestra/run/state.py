@@ -40,6 +40,7 @@ from orchestra.runtime.events import (
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.prefixes import Prefixes, sent_prefixes
 from orchestra.runtime.scheduler import Milestone, Scheduler
+from orchestra.runtime.tools.given import CalledTool, GivenTools
 from orchestra.settings import (
     Context,
     ModelChoice,
@@ -62,6 +63,7 @@ class Run:
     `followups` holds what each subtask was shown beside its slice, `insufficient` what it did not find all the same,
     `edited_tasks` a person's words in place of its task, all by the subtask's id. `reads_in_parts`: every subtask has a
     part of the documents, and none is followed up.
+    `tools` are those that the caller gave, `tool_calls` what the models called of them, by the id of the calling node.
     `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
     a call of this run is the first to send. `fallbacks` stand in, in this order, where a phase's model is overloaded,
     out of reach or at its limit; `stand_ins` holds the calls that they were billed for, by node.
@@ -101,6 +103,8 @@ class Run:
     history: tuple[Turn, ...] = ()
     people: People = field(default_factory=People)
     edited_tasks: dict[str, str] = field(default_factory=dict)
+    tools: GivenTools = field(default_factory=GivenTools)
+    tool_calls: dict[str, list[CalledTool]] = field(default_factory=dict)
     step_outputs: dict[str, Any] = field(default_factory=dict)
     counted_tokens: int = 0
     reported_tokens: int = 0
@@ -129,10 +133,12 @@ class Run:
         scheduler = Scheduler(stream, max_workers=settings.max_workers, pool=services.pool)
         task = task.encode("utf-8", "replace").decode()
         models_of_run = (planner, worker, synthesizer, *fallbacks)
+        tools = GivenTools.of(services.tools)
         permits = Permits.of(
             services.policy,
             models_of_run,
             files=files_of(context),
+            tools=tools.names,
             cost_usd=settings.max_cost_usd,
             skills=library.values(),
         )
@@ -151,6 +157,7 @@ class Run:
             services.cancellation,
             budget=budget_of(replace(settings, max_cost_usd=permits.root.permissions.cost_usd), models_of_run),
             people=People(services.on_approval),
+            tools=tools,
             fallbacks=fallbacks,
             history=newest(services.history, settings.history_tokens),
         )
