@@ -29,13 +29,13 @@ class Turn:
     answer: str
 
 
-def read_turns(given: Iterable[object]) -> tuple[Turn, ...]:
+def read_turns(given: object) -> tuple[Turn, ...]:
     """What a caller may pass as history: (task, answer) pairs, oldest first. Raises `InputInvalid`."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InputInvalid(
             f"the history is a {type(given).__name__}", cause="it is a list of pairs: a task, its answer"
         )
-    return tuple(_turn(entry) for entry in given)
+    return tuple(_turn(entry) for entry in cast("Iterable[object]", given))
 
 
 def _turn(entry: object) -> Turn:

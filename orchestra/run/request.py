@@ -147,8 +147,9 @@ def _skill_record(skill: Skill) -> SkillRecord:
 
 
 def _skill(record: SkillRecord) -> Skill:
-    known = {name: value for name, value in record.fields.items() if name in _KEPT_FIELDS}
-    known = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    known: dict[str, Any] = {name: value for name, value in record.fields.items() if name in _KEPT_FIELDS}
+    if isinstance(known.get("allowed_tools"), list):
+        known["allowed_tools"] = tuple(known["allowed_tools"])
     try:
         return Skill(record.name, **known)
     except TypeError as error:
