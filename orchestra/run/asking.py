@@ -6,7 +6,7 @@ from orchestra.errors import ModelReplyInvalid, NodeTimeout, OutputTruncated
 from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
 from orchestra.run.cache import Flight, flights
-from orchestra.run.permitting import check_model
+from orchestra.run.permitting import check_model, permitted_models
 from orchestra.run.recalling import CallRecord, recalled, record_of, use
 from orchestra.run.replies import FinishedCall
 from orchestra.run.spending import amount_of, billed_usage, most, possibly_billed, sent_tokens
@@ -133,7 +133,7 @@ async def _ask_within_budget(
     streams_answer: bool,
 ) -> ModelReply:
     """Send the request to the model, or to one that stands in for it. All their attempts share one reservation."""
-    models = run.in_order(model)
+    models = permitted_models(run, node, model)
     counted = sent_tokens(request) if run.budget.is_limited else 0
     room = await run.budget.reserve(
         run.scheduler, node.id, lambda: most(run.budget, models, counted, request.max_tokens)

@@ -105,12 +105,23 @@ def check_host(run: Run, node: Node, host: str) -> Verdict:
 
 def check_model(run: Run, node: Node, model: Model) -> None:
     """Raise `PermissionDenied`, with an event, where `node` may not send to this model or to its host."""
-    for each in getattr(model, "models", None) or (model,):
-        for kind, name in (("models", model_name(each)), ("hosts", model_host(each))):
-            if not name or permissions_of(run, node).kind(kind).outcome(name) == "allow":
-                continue
-            verdict = _told(run, node, _verdict(run, node, kind, name, name))
-            raise verdict.error()
+    for kind, name in _places(model):
+        if permissions_of(run, node).kind(kind).outcome(name) != "allow":
+            raise _told(run, node, _verdict(run, node, kind, name, name)).error()
+
+
+def permitted_models(run: Run, node: Node, model: Model) -> tuple[Model, ...]:
+    """Who may answer a call that is meant for `model`: it, then those of its stand-ins that `node` may send to."""
+    permissions = permissions_of(run, node)
+    first, *others = run.in_order(model)
+    return (
+        first,
+        *(
+            other
+            for other in others
+            if all(permissions.kind(kind).outcome(to) == "allow" for kind, to in _places(other))
+        ),
+    )
 
 
 def roots_of(run: Run, node: Node, use: Use) -> Roots:
@@ -122,6 +133,12 @@ def roots_of(run: Run, node: Node, use: Use) -> Roots:
     allowed = [root.path for root in grants.allowed if root.parts != (OWN_FILES,)]
     own = _own_folder(run, node) if len(allowed) < len(grants.allowed) else None
     return Roots((*allowed, own) if own is not None else tuple(allowed), refused)
+
+
+def _places(model: Model) -> tuple[tuple[str, str], ...]:
+    """Where a call to a model goes: the model, and the host unless it runs here."""
+    host = model_host(model)
+    return (("models", model_name(model)), ("hosts", host)) if host else (("models", model_name(model)),)
 
 
 def _permitted(run: Run, node: Node | None) -> Permitted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -101,19 +101,19 @@ def _lost(before: Grants[Any], after: Grants[Any]) -> list[tuple[str, str]]:
         return []
     lost: list[tuple[str, str]] = []
     if before.allowed is None and after.allowed is not None:
-        lost.append(("everything", f"only {_words(after.allowed)}"))
+        lost.append(("everything", _only(after.allowed)))
     for entry in sorted(before.allowed or (), key=str):
         if after.allowed is None or any(each.covers(entry) for each in after.allowed):
             continue
         left = [each for each in after.allowed if entry.covers(each)]
-        lost.append((str(entry), f"only {_words(left)} of it"))
+        lost.append((str(entry), f"{_only(left)} of it"))
     lost += [(str(entry), "it only when a person says so") for entry in sorted(after.asked - before.asked, key=str)]
-    lost += [(str(entry), "none of it") for entry in sorted(after.refused - before.refused, key=str)]
+    lost += [(str(entry), "nothing of it") for entry in sorted(after.refused - before.refused, key=str)]
     return lost
 
 
-def _words(entries: Any) -> str:
-    return ", ".join(sorted(map(str, entries))) or "none"
+def _only(entries: Iterable[object]) -> str:
+    return f"only {words}" if (words := ", ".join(sorted(map(str, entries)))) else "nothing"
 
 
 def _listed(grants: Grants[Any]) -> list[str] | str:
