@@ -223,7 +223,6 @@ class Services:
     on_event: Listener | None = None
     cancellation: Cancellation | None = None
     on_approval: OnApproval | None = None
-    tools: Sequence[ToolChoice] = ()
     policy: Policy = field(default_factory=Policy)
     fallbacks: tuple[ModelChoice, ...] = ()
     pool: WorkerPool | None = None
@@ -231,6 +230,7 @@ class Services:
     run_id: str = ""
     session_id: str = ""
     history: tuple[Turn, ...] = ()
+    tools: Sequence[ToolChoice] = ()
 
 
 def is_path_of_a_file(text: str) -> bool:
