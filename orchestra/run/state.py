@@ -223,6 +223,9 @@ class Run:
                 self.warn(
                     "TEXT_IS_A_PATH", f"the text {document.text.strip()!r} is a file's path; pass a Path to read it"
                 )
+        for setting, skill in self.settings.skills_named():
+            if skill not in self.library:
+                self.warn("SETTING_UNUSED", f"{setting} names {skill!r}, and this run has no such skill")
 
     def _tell_policy(self) -> None:
         """What the workspace's policy leaves of what the run would have by default."""

@@ -2,7 +2,7 @@
 
 Three ways of writing it are read, all from the design: `{"step_1_output": "urgent_emails → step_2.email_list"}`,
 `{"step_1.output.urgent": "step_2.email_list"}`, and a line of its own, `step_1.output.urgent → step_2.email_list`.
-`->` is as good as `→`.
+`->` is as good as `→`. `output.drafts` as a target is a field of the composite's own output.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 _ARROW = re.compile(r"\s*(?:→|->|=>)\s*")
 _SOURCE = re.compile(r"step_?(\d+)(?:[._]outputs?)?(?:\.(.+))?", re.IGNORECASE)
-_TARGET = re.compile(r"(?:feeds into\s+)?step_?(\d+)\.(?:parameters\.|input\.)?([\w-]+)", re.IGNORECASE)
+_TARGET = re.compile(r"(?:feeds into\s+)?(?:step_?(\d+)|output)\.(?:parameters\.|input\.)?([\w-]+)", re.IGNORECASE)
 _MISSING = object()
 
 
@@ -22,7 +22,7 @@ _MISSING = object()
 class Binding:
     """The value at `path` of the output of `source` (a step's number) is the parameter `parameter` of `target`.
 
-    An empty path is the whole output.
+    An empty path is the whole output; target 0 is the output of the composite itself.
     """
 
     source: int
@@ -31,7 +31,8 @@ class Binding:
     parameter: str
 
     def __str__(self) -> str:
-        return f"{'.'.join((f'step_{self.source}.output', *self.path))} → step_{self.target}.{self.parameter}"
+        target = f"step_{self.target}" if self.target else "output"
+        return f"{'.'.join((f'step_{self.source}.output', *self.path))} → {target}.{self.parameter}"
 
 
 def bindings(data_flow: Mapping[str, Any] | Iterable[str]) -> tuple[tuple[Binding, ...], tuple[str, ...]]:
@@ -78,4 +79,4 @@ def _binding(line: str) -> Binding | None:
     if source is None or target is None:
         return None
     path = tuple(part for part in (source[2] or "").split(".") if part)
-    return Binding(int(source[1]), path, int(target[1]), target[2])
+    return Binding(int(source[1]), path, int(target[1] or 0), target[2])

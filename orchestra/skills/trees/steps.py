@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from orchestra.errors import CallCycleDetected, SkillInvalid
 from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.replies import Decomposition, Step
 
-FixedStrategy = Literal["parallel", "sequential"]
 Dependencies = Mapping[str, Sequence[str]]
 
 
-def fixed_plan(names: Sequence[str], strategy: FixedStrategy, dependencies: Dependencies) -> tuple[Step, ...]:
-    """One step for each sub-skill, dependencies first: what needs no decomposer.
-
-    By "sequential" each step also waits for the one before it. Raises `CallCycleDetected`.
-    """
+def fixed_plan(names: Sequence[str], dependencies: Dependencies) -> tuple[Step, ...]:
+    """One step for each sub-skill, dependencies first: what needs no decomposer. Raises `CallCycleDetected`."""
     ordered = in_dependency_order(names, dependencies)
     numbers = {name: number for number, name in enumerate(ordered, start=1)}
-    steps: list[Step] = []
-    for name, number in numbers.items():
-        needed = {numbers[fold_name(each)] for each in dependencies.get(name, ()) if fold_name(each) in numbers}
-        if strategy == "sequential" and number > 1:
-            needed.add(number - 1)
-        steps.append(
-            Step(step=number, sub_skill=name, depends_on=tuple(sorted(needed)), can_parallelize=strategy == "parallel")
-        )
-    return tuple(steps)
+    return tuple(
+        Step(step=number, sub_skill=name, depends_on=tuple(sorted(_numbers(dependencies.get(name, ()), numbers))))
+        for name, number in numbers.items()
+    )
+
+
+def _numbers(names: Iterable[str], numbers: Mapping[str, int]) -> set[int]:
+    return {numbers[fold_name(name)] for name in names if fold_name(name) in numbers}
+
+
+def with_dependencies(chosen: Iterable[str], names: Sequence[str], dependencies: Dependencies) -> tuple[str, ...]:
+    """`chosen` and all that they depend on, in the order of `names`, folded."""
+    wanted: set[str] = set()
+    pending = [fold_name(name) for name in chosen]
+    while pending:
+        name = pending.pop()
+        if name not in wanted:
+            wanted.add(name)
+            pending.extend(map(fold_name, dependencies.get(name, ())))
+    return tuple(name for name in map(fold_name, names) if name in wanted)
 
 
 def in_dependency_order(names: Sequence[str], dependencies: Dependencies) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from orchestra.skills.conditions import Condition
 from orchestra.skills.trees.flow import Binding, bindings, value_at
 from orchestra.skills.trees.parameters import Parameters, bind
 from orchestra.skills.trees.replies import Decomposition, Step
-from orchestra.skills.trees.steps import checked, fixed_plan, in_dependency_order, undone, waves
+from orchestra.skills.trees.steps import checked, fixed_plan, in_dependency_order, undone, waves, with_dependencies
 from orchestra.skills.trees.triggers import triggered
 
 NAMES = ("collect", "sort", "answer", "send")
@@ -25,20 +25,27 @@ def test_a_dependency_stands_before_what_needs_it():
     assert ordered == ("email-classifier", "email-responder")
 
 
-def test_a_sequential_plan_waits_for_the_step_before_and_a_parallel_one_for_dependencies_only():
-    needs = {"answer": ["sort"]}
+def test_a_fixed_plan_has_a_step_for_each_sub_skill_and_waits_for_dependencies_only():
+    steps = fixed_plan(NAMES, {"answer": ["sort"]})
 
-    sequential = fixed_plan(NAMES, "sequential", needs)
-    parallel = fixed_plan(NAMES, "parallel", needs)
+    assert [(step.sub_skill, step.depends_on) for step in steps] == [
+        ("collect", ()),
+        ("sort", ()),
+        ("answer", (2,)),
+        ("send", ()),
+    ]
+    assert waves(steps) == ((1, 2, 4), (3,))
 
-    assert [step.depends_on for step in sequential] == [(), (1,), (2,), (3,)]
-    assert [step.depends_on for step in parallel] == [(), (), (2,), ()]
-    assert waves(parallel) == ((1, 2, 4), (3,))
+
+def test_what_is_chosen_brings_what_it_depends_on():
+    needs = {"send": ["answer"], "answer": ["sort"]}
+
+    assert with_dependencies(["Answer"], NAMES, needs) == ("sort", "answer")
 
 
 def test_sub_skills_that_wait_for_one_another_are_named():
     with pytest.raises(CallCycleDetected) as caught:
-        fixed_plan(("a", "b", "c"), "parallel", {"a": ["b"], "b": ["c"], "c": ["a"]})
+        fixed_plan(("a", "b", "c"), {"a": ["b"], "b": ["c"], "c": ["a"]})
 
     assert caught.value.cause == "a → b → c → a"
 
@@ -106,7 +113,7 @@ def test_a_flow_that_cannot_be_followed_is_given_back():
     assert odd == ("step_1_output → feeds into something",)
 
 
-@given(st.integers(1, 99), st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), max_size=3), st.integers(1, 99))
+@given(st.integers(1, 99), st.lists(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), max_size=3), st.integers(0, 99))
 def test_a_binding_reads_back_from_its_text(source: int, path: list[str], target: int):
     binding = Binding(source, tuple(path), target, "email_list")
 

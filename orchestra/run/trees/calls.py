@@ -1,0 +1,96 @@
+"""One call of a skill within a tree, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from orchestra.document import DocumentSet, Slice
+from orchestra.errors import OrchestraError
+from orchestra.runtime.node import Node
+from orchestra.skills.manifest import Manifest
+
+StepStatus = Literal["completed", "failed", "skipped", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillCall:
+    """A skill called at `node`. `query` is what is asked of it, `path` the skills above it, from the root.
+
+    `context` holds values of the caller by name, `parameters` those that are bound already, `outputs` what finished
+    steps beside it gave, by skill, and `earlier` what the chain's earlier skills gave. `slice` is what it may see of
+    `documents`; code skills get these whole. `timeout_s` and `retries` None: the skill's own, else the run's.
+    """
+
+    manifest: Manifest
+    node: Node
+    query: str
+    path: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    context: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    earlier: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    documents: DocumentSet | None = None
+    slice: Slice | None = None
+    answer: str = ""
+    mode: str = "standard"
+    timeout_s: float | None = None
+    retries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What became of one step. `name` is `step_<number>`, `reason` says why it was skipped.
+
+    `steps` are those of a composite; `is_required` says that its skill declares the step as one that must be done.
+    """
+
+    name: str
+    skill: str
+    node_id: str
+    status: StepStatus
+    output: Any = None
+    error: OrchestraError | None = None
+    reason: str = ""
+    is_required: bool = True
+    steps: tuple[StepOutcome, ...] = ()
+
+    @property
+    def leaves(self) -> tuple[StepOutcome, ...]:
+        """The steps that did the work themselves."""
+        return tuple(leaf for step in self.steps for leaf in step.leaves) if self.steps else (self,)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillResult:
+    """What a call gave, as JSON (a text for a prompt skill without a schema), and the steps of a composite."""
+
+    output: Any
+    steps: tuple[StepOutcome, ...] = ()
+
+
+def success_rate(steps: tuple[StepOutcome, ...]) -> float:
+    """Completed leaves over those that were to be done; a step that a condition left out was not. 1.0 of none."""
+    tried = [leaf for step in steps for leaf in step.leaves if not (leaf.status == "skipped" and not leaf.is_required)]
+    return round(sum(leaf.status == "completed" for leaf in tried) / len(tried), 4) if tried else 1.0
+
+
+def partial_failures(steps: tuple[StepOutcome, ...], prefix: str = "") -> tuple[str, ...]:
+    """A line for each leaf that failed or was not done though it should have been."""
+    lines: list[str] = []
+    for step in steps:
+        name = f"{prefix}{step.name}"
+        if step.steps and step.status != "failed":
+            lines.extend(partial_failures(step.steps, f"{name}."))
+        elif step.steps:
+            lines.extend(partial_failures(step.steps, f"{name}.") or (_line(name, step),))
+        elif step.status in ("failed", "waiting") or (step.status == "skipped" and step.is_required):
+            lines.append(_line(name, step))
+    return tuple(lines)
+
+
+def _line(name: str, step: StepOutcome) -> str:
+    if step.error is not None:
+        return f"{name} {step.skill}: {step.error.code}: {step.error.what}"
+    return f"{name} {step.skill}: {step.reason or step.status}"

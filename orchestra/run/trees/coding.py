@@ -1,0 +1,140 @@
+"""Code skills at work: called once, and while they run asking people and other skills."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+from orchestra.errors import ApprovalRejected, OutputInvalid, SkillNotFound
+from orchestra.run.approvals import Question, ask_person
+from orchestra.run.skills_in_use import sub_skills
+from orchestra.run.state import Run
+from orchestra.run.trees.calls import SkillCall, SkillResult
+from orchestra.settings import SUBTASK_TIMEOUT_S
+from orchestra.skills import Skill
+from orchestra.skills.code import Asking, AskUser, CallSkill, CodeContext, RequestApproval, Wish, as_json, call_code
+from orchestra.skills.skill import fold_name
+
+Executor = Callable[[Run, SkillCall], Coroutine[Any, Any, SkillResult]]
+
+
+async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -> Any:
+    """The output of a code skill, from the journal or by running it. `execute` calls sub-skills that it asks for."""
+    function = skill.function
+    if function is None:
+        raise SkillNotFound(f"{skill.name} has no code")
+    key = run.journal.key(call.node.id, "code", _fingerprint(call, skill))
+    record = run.journal.find(key)
+    if record is not None and record.payload is not None:
+        return record.payload["output"]
+    timeout_s = skill.timeout_s or call.timeout_s or SUBTASK_TIMEOUT_S
+
+    async def on_worker(work: Callable[[], Any]) -> Any:
+        return await run.scheduler.call(lambda deadline, attempt: work(), node=call.node, timeout_s=timeout_s)
+
+    def begin() -> Any:
+        run.journal.begin(key)
+        return call_code(function, call.parameters, _context(run, call))
+
+    try:
+        output = await on_worker(begin)
+        if isinstance(output, Generator):
+            output = await _converse(run, call, skill, cast("Asking", output), on_worker, execute)
+    except BaseException:
+        run.journal.abandon(key)
+        raise
+    await on_worker(lambda: run.journal.finish(key, {"output": output}))
+    return output
+
+
+async def _converse(
+    run: Run,
+    call: SkillCall,
+    skill: Skill,
+    asking: Asking,
+    on_worker: Callable[[Callable[[], Any]], Coroutine[Any, Any, Any]],
+    execute: Executor,
+) -> Any:
+    """Run a generator to its end, and give it what it asks for."""
+    answer: Any = None
+    count = 0
+    try:
+        while True:
+            wish, output = await on_worker(partial(_next, asking, answer))
+            if wish is None:
+                return as_json(output, skill.name)
+            count += 1
+            answer = await _granted(run, call, wish, count, execute)
+    finally:
+        asking.close()
+
+
+def _next(asking: Asking, answer: Any) -> tuple[Wish | None, Any]:
+    """What the generator asks for next, or None and what it returned."""
+    try:
+        return asking.send(answer), None
+    except StopIteration as stop:
+        return None, stop.value
+
+
+async def _granted(run: Run, call: SkillCall, wish: Wish, count: int, execute: Executor) -> Any:
+    if isinstance(wish, AskUser):
+        question = Question("ask_user", call.node.id, wish.question, {"skill": call.manifest.name}, wish.options)
+        return (await ask_person(run, call.node, question)).text
+    if isinstance(wish, RequestApproval):
+        decision = await ask_person(run, call.node, Question("approval", call.node.id, wish.title, wish.shown))
+        if not decision.is_approved:
+            raise ApprovalRejected(f"{call.node.id}: {wish.title}", cause=decision.reason)
+        return dict(wish.shown) if decision.edited is None else decision.edited
+    if isinstance(wish, CallSkill):
+        return await _call_sub_skill(run, call, wish, count, execute)
+    kind = type(wish).__name__
+    raise OutputInvalid(
+        f"{call.manifest.name} yielded {kind}", cause="it asks with AskUser, RequestApproval or CallSkill"
+    )
+
+
+async def _call_sub_skill(run: Run, call: SkillCall, wish: CallSkill, count: int, execute: Executor) -> Any:
+    subs = sub_skills(run, call.manifest, call.node)
+    manifest = subs.get(fold_name(wish.name))
+    if manifest is None:
+        known = f"its sub-skills are {', '.join(subs) or 'none'}"
+        raise SkillNotFound(f"{call.manifest.name} calls {wish.name!r}", cause=known)
+    node = run.child(call.node, f"call-{count}", "skill", skill=manifest.name)
+    path = (*call.path, call.manifest.name)
+    made = replace(call, manifest=manifest, node=node, path=path, parameters=dict(wish.parameters))
+    job = run.scheduler.spawn(execute(run, made), node)
+    await run.scheduler.join([job])
+    return job.value.output
+
+
+def _context(run: Run, call: SkillCall) -> CodeContext:
+    return CodeContext(
+        query=call.query,
+        documents=call.documents,
+        mode=call.mode,
+        outputs=call.outputs,
+        earlier=call.earlier,
+        answer=call.answer,
+        limits={"max_tokens_total": run.settings.max_tokens_total, "max_cost_usd": run.settings.max_cost_usd},
+    )
+
+
+def _fingerprint(call: SkillCall, skill: Skill) -> str:
+    """What a code skill is given, as a hash: the same in every process."""
+    texts = [document.text for document in call.documents or ()]
+    given: Mapping[str, Any] = {
+        "skill": [skill.name, getattr(skill.function, "__qualname__", "")],
+        "query": call.query,
+        "parameters": call.parameters,
+        "outputs": call.outputs,
+        "earlier": call.earlier,
+        "answer": call.answer,
+        "mode": call.mode,
+        "documents": [hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in texts],
+    }
+    return hashlib.sha256(json.dumps(given, sort_keys=True, default=str).encode()).hexdigest()

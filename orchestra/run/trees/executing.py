@@ -1,0 +1,115 @@
+"""Level 3: one call of a skill, whatever its kind, and its output held to its schema."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from orchestra.errors import ApprovalRejected, OutputInvalid
+from orchestra.models.json_text import repaired
+from orchestra.models.protocol import ModelReply
+from orchestra.planning.routing import again, skill_request
+from orchestra.run.approvals import Question, ask_person
+from orchestra.run.asking import ask
+from orchestra.run.permitting import permit
+from orchestra.run.skills_in_use import load, sub_skills
+from orchestra.run.state import Run
+from orchestra.run.trees.calls import SkillCall, SkillResult
+from orchestra.run.trees.coding import run_code
+from orchestra.run.trees.composite import run_composite
+from orchestra.settings import SUBTASK_TIMEOUT_S
+from orchestra.skills import Skill
+
+
+async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
+    """Do what `call` asks.
+
+    Raises `PermissionDenied`, `ApprovalRejected`, `OutputInvalid`, `RunWaiting`, `ModelError`s.
+    """
+    skill = await load(run, call.manifest, call.node)
+    permit(run, call.node, skill)
+    call = await _approved(run, call, skill)
+    if skill.function is None and not call.manifest.is_composite:
+        return SkillResult(await _prompt(run, call, skill))
+    if call.manifest.is_composite:
+        subs = sub_skills(run, call.manifest, call.node)
+        result = await run_composite(run, call, subs, skill.system_prompt, execute_skill)
+    else:
+        result = SkillResult(await run_code(run, call, skill, execute_skill))
+    problem = _problem_of(result.output, skill)
+    if problem:
+        raise OutputInvalid(f"the output of {skill.name} does not fit its schema", cause=problem)
+    return result
+
+
+async def _approved(run: Run, call: SkillCall, skill: Skill) -> SkillCall:
+    """The call as a person approved it, where the skill asks for that. Raises `ApprovalRejected`, `RunWaiting`."""
+    if not skill.needs_approval:
+        return call
+    shown = {"skill": skill.name, "query": call.query, "parameters": dict(call.parameters)}
+    title = f"Run the skill {skill.name}?"
+    question = Question("approval", call.node.id, title, shown, editable=("query", "parameters"))
+    decision = await ask_person(run, call.node, question)
+    if not decision.is_approved:
+        raise ApprovalRejected(f"{call.node.id} was not approved", cause=decision.reason)
+    edited = decision.edited or shown
+    return replace(call, query=edited["query"], parameters=edited["parameters"])
+
+
+async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
+    """The reply of a prompt skill: JSON if it declares an output, else text. Equal calls of a run are made once."""
+    request = skill_request(
+        skill,
+        call.query,
+        call.parameters,
+        slice_=call.slice,
+        results={**call.earlier, **call.outputs},
+        output=skill.output,
+        max_tokens=run.settings.max_tokens,
+        temperature=run.settings.temperature,
+    )
+    key = request.fingerprint
+    if key in run.step_outputs:
+        return run.step_outputs[key]
+    timeout_s = skill.timeout_s or call.timeout_s or SUBTASK_TIMEOUT_S
+    reply = await ask(run, call.node, run.worker, request, timeout_s)
+    output, problem = _read(reply, skill)
+    if problem:
+        run.warn("OUTPUT_ASKED_AGAIN", f"{call.node.id}: {problem}", call.node.id)
+        reply = await ask(run, call.node, run.worker, again(request, reply, problem), timeout_s)
+        output, problem = _read(reply, skill)
+    if problem:
+        raise OutputInvalid(f"the reply of {skill.name} does not fit its schema", cause=problem, raw=reply.text)
+    run.step_outputs[key] = output
+    return output
+
+
+def _read(reply: ModelReply, skill: Skill) -> tuple[Any, str]:
+    """The output in a reply, and what is wrong with it."""
+    if skill.output is None:
+        text = reply.text.strip()
+        return text, "" if text else "it is empty"
+    try:
+        output = reply.data if reply.data is not None else repaired(reply.text)
+    except (ValueError, RecursionError) as error:
+        return None, str(error) or "it is no JSON"
+    return output, _problem_of(output, skill)
+
+
+def _problem_of(output: Any, skill: Skill) -> str:
+    """How an output departs from the skill's schema, in a phrase."""
+    if skill.output_model is not None:
+        from pydantic import ValidationError
+
+        try:
+            skill.output_model.model_validate(output)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if not skill.output:
+        return ""
+    import jsonschema
+
+    validator = cast("Any", jsonschema.Draft202012Validator(dict(skill.output)))
+    error = next(validator.iter_errors(output), None)
+    return f"{'/'.join(map(str, error.absolute_path)) or 'it'}: {error.message}" if error else ""

@@ -1,0 +1,59 @@
+"""Level 0: which top-level skills a query needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestra.errors import PlanInvalid
+from orchestra.models.protocol import ModelReply
+from orchestra.planning.routing import again, intent_request, read_reply
+from orchestra.run.asking import ask
+from orchestra.run.state import Run
+from orchestra.runtime.node import Node
+from orchestra.settings import PHASE_TIMEOUT_S
+from orchestra.skills.manifest import Manifest
+from orchestra.skills.skill import fold_name
+from orchestra.skills.trees.replies import Intent
+from orchestra.skills.trees.triggers import triggered
+
+
+async def route_intent(run: Run, query: str, skills: Sequence[Manifest]) -> Intent:
+    """By code where there is one skill, or the triggers of one alone match; else by one call. Raises `PlanInvalid`."""
+    decided = decide(query, skills)
+    if decided is not None:
+        return decided
+    node = run.node("route", "route", title="which skills")
+    job = run.scheduler.spawn(_ask(run, node, query, skills), node)
+    await run.scheduler.join([job])
+    return job.value
+
+
+def decide(query: str, skills: Sequence[Manifest]) -> Intent | None:
+    """The intent, if it can be told without a model."""
+    if len(skills) == 1:
+        return Intent(primary_skills=(skills[0].name,), reasoning="it is the only skill")
+    matching = triggered(query, {skill.name: skill.triggers for skill in skills})
+    if len(matching) == 1:
+        return Intent(primary_skills=matching, reasoning="its triggers alone match")
+    return None
+
+
+async def _ask(run: Run, node: Node, query: str, skills: Sequence[Manifest]) -> Intent:
+    catalogue = [(skill.name, skill.description) for skill in skills]
+    request = intent_request(query, catalogue, temperature=run.settings.temperature)
+    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    try:
+        return _known(reply, skills)
+    except PlanInvalid as error:
+        run.warn("PLAN_ASKED_AGAIN", f"{node.id}: {error.what}: {error.cause}", node.id)
+        return _known(await ask(run, node, run.planner, again(request, reply, error.cause), PHASE_TIMEOUT_S), skills)
+
+
+def _known(reply: ModelReply, skills: Sequence[Manifest]) -> Intent:
+    intent = read_reply(reply, Intent)
+    names = tuple(dict.fromkeys(fold_name(name) for name in intent.primary_skills))
+    known = {skill.name for skill in skills}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise PlanInvalid("the reply names a skill that is not listed", cause=f"{unknown[0]!r}", raw=reply.text)
+    return intent.model_copy(update={"primary_skills": names})
