@@ -121,6 +121,11 @@ class Settings:
         own, general = _named(self.retry_on_failure, skill), _bare(self.retry_on_failure)
         return int(_first(own, skill.retries, general, self.retries))
 
+    def skills_named(self) -> list[tuple[str, str]]:
+        """Every skill that a setting names, after the setting's name."""
+        by_skill = {"timeout_per_skill": self.timeout_per_skill, "retry_on_failure": self.retry_on_failure}
+        return [(name, skill) for name, value in by_skill.items() if isinstance(value, Mapping) for skill in value]
+
     def _own_timeout_s(self, skill: Skill) -> float | None:
         return _first(_named(self.timeout_per_skill, skill), skill.timeout_s, _bare(self.timeout_per_skill), None)
 
@@ -231,6 +236,21 @@ class Services:
     session_id: str = ""
     history: tuple[Turn, ...] = ()
     tools: Sequence[ToolChoice] = ()
+
+
+def first_and_fallbacks(
+    model: ModelChoice, models: Sequence[ModelChoice] | None
+) -> tuple[ModelChoice, tuple[ModelChoice, ...]]:
+    """The model that is asked first, and those that stand in for it, in order. Raises `InputInvalid`."""
+    if models is None:
+        return model, ()
+    if model is not None:
+        raise InputInvalid("model and models are both given", suggestion="Put the model first in models=[...].")
+    if isinstance(models, str) or not models or None in models:
+        raise InputInvalid(f"models is {models!r}", cause="it is a list of models, the first one first")
+    if any(each in models[:at] for at, each in enumerate(models)):
+        raise InputInvalid("a model stands twice in models", cause="one that failed does not stand in for itself")
+    return models[0], tuple(models[1:])
 
 
 def is_path_of_a_file(text: str) -> bool:

@@ -44,6 +44,7 @@ SAMPLES: dict[str, st.SearchStrategy[object]] = {
     "max_followups": st.integers(0, 3),
     "max_tokens_total": st.none() | COUNTS,
     "max_cost_usd": st.none() | st.floats(0, 1000),
+    "history_tokens": st.integers(0, 10**6),
 }
 A_SETTING = st.sampled_from(sorted(SAMPLES)).flatmap(
     lambda name: st.tuples(st.just(name), *[st.none() | st.tuples(SAMPLES[name]) for _ in range(3)])
@@ -111,7 +112,8 @@ def test_an_argument_wins_over_the_environment_that_over_the_file_and_that_over_
 def test_every_setting_has_a_range_an_argument_and_a_default_within_its_range():
     names = [field.name for field in fields(Settings)]
 
-    assert names == list(RANGES) == list(get_type_hints(Options)) == list(SAMPLES)
+    assert names == list(RANGES) == list(get_type_hints(Options))
+    assert set(names) == set(SAMPLES)
     assert {name: get_type_hints(Settings)[name] for name in names} == get_type_hints(Options)
     Settings().check()
 
@@ -317,6 +319,16 @@ def test_a_call_for_several_subtasks_has_the_time_of_all_of_them_unless_the_call
     assert Settings().subtask_limit_s(SKILL, slow, SKILL) == 210
     assert Settings(timeout_s=5).subtask_limit_s(SKILL, SKILL) == 5
     assert Settings(timeout_s=5).subtask_limit_s(SKILL, slow) == 90
+
+
+def test_a_setting_for_a_skill_that_the_run_does_not_have_is_told():
+    result = orchestrate(
+        "The auditor is Pike.", "Who is the auditor?", model="builtin:extractive", timeout_per_skill={"translaton": 5, "Critique": 5}
+    )
+
+    assert [(notice.code, notice.message) for notice in result.warnings] == [
+        ("SETTING_UNUSED", "timeout_per_skill names 'translaton', and this run has no such skill")
+    ]
 
 
 def test_planning_and_synthesis_have_300_seconds_unless_set():

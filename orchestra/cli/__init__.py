@@ -21,6 +21,7 @@ COMMANDS = {
     "models": ("orchestra.cli.models:models", "Show which models are configured."),
     "approve": ("orchestra.cli.approve:approve", "Answer what a run waits for."),
     "config": ("orchestra.cli.config:config", "Show each setting and where it comes from."),
+    "explain": ("orchestra.cli.explain:explain", "Explain the code of an error or a notice."),
 }
 
 

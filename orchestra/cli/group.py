@@ -16,6 +16,14 @@ from orchestra.cli.terminal import say, say_error
 from orchestra.errors import InputInvalid, OrchestraError, RunCancelled, RunWaiting, UnexpectedFailure
 
 FAILED, USAGE, PARTIAL, WAITING, INTERRUPTED = 1, 2, 3, 4, 130
+EXIT_WORDS = {
+    0: "completed",
+    FAILED: "failed",
+    USAGE: "called wrongly: an argument, an option or a setting",
+    PARTIAL: "partial: something is missing, and the answer says what",
+    WAITING: "waiting for a person, who answers with `orchestra approve`",
+    INTERRUPTED: "interrupted with nothing finished",
+}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,11 +105,13 @@ def _report(error: OrchestraError, context: click.Context) -> int:
         say(f"what the model replied:\n{error.details['raw']}")
     cause = f" ({error.cause})" if error.cause else ""
     say_error(f"{error.code}: {error.what}{cause}", error.suggestion)
-    if isinstance(error, RunCancelled):
-        return INTERRUPTED
-    if isinstance(error, RunWaiting):
-        return WAITING
-    return USAGE if isinstance(error, InputInvalid) else FAILED
+    return exit_code_of(type(error))
+
+
+def exit_code_of(error: type[OrchestraError]) -> int:
+    """What a command ends with that such an error ends."""
+    codes = ((RunCancelled, INTERRUPTED), (RunWaiting, WAITING), (InputInvalid, USAGE))
+    return next((code for kind, code in codes if issubclass(error, kind)), FAILED)
 
 
 def _trace(context: click.Context) -> None:
