@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from orchestra.document import Document
     from orchestra.errors import OrchestraError
     from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
-    from orchestra.pipeline import compare_strategies, make_plan, orchestrate, orchestrate_async, synthesize
+    from orchestra.pipeline import compare_strategies, make_plan, orchestrate, orchestrate_async, resume, synthesize
     from orchestra.planning.assemble import assemble
     from orchestra.planning.plan import Plan
     from orchestra.result import Result
     from orchestra.runtime.events import Event
+    from orchestra.runtime.workers import WorkerPool
     from orchestra.skills import Skill, SkillLibrary
 
 _HOMES = {
@@ -38,11 +39,13 @@ _HOMES = {
     "Skill": "skills",
     "SkillLibrary": "skills",
     "Usage": "models.protocol",
+    "WorkerPool": "runtime.workers",
     "assemble": "planning.assemble",
     "compare_strategies": "pipeline",
     "make_plan": "pipeline",
     "orchestrate": "pipeline",
     "orchestrate_async": "pipeline",
+    "resume": "pipeline",
     "synthesize": "pipeline",
 }
 
@@ -60,12 +63,14 @@ __all__ = [
     "Skill",
     "SkillLibrary",
     "Usage",
+    "WorkerPool",
     "__version__",
     "assemble",
     "compare_strategies",
     "make_plan",
     "orchestrate",
     "orchestrate_async",
+    "resume",
     "synthesize",
 ]
 

@@ -21,12 +21,24 @@ from orchestra.run import Run
 from orchestra.run.assembling import assemble
 from orchestra.run.direct import answer_with_data
 from orchestra.run.execute import execute
+from orchestra.run.keeping import Keeping, check_cache, earlier_turns, open_store, resumed, try_store
 from orchestra.run.plan import check_self_answers, decide, take_plan
+from orchestra.run.request import run_request
 from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
-from orchestra.settings import Context, ModelChoice, Options, PlanChoice, Services, Skills
+from orchestra.runtime.workers import WorkerPool
+from orchestra.settings import (
+    Context,
+    ModelChoice,
+    Options,
+    PlanChoice,
+    Services,
+    Skills,
+    StoreChoice,
+    first_and_fallbacks,
+)
 from orchestra.skills.policy import Policy
 
 
@@ -36,14 +48,20 @@ def orchestrate(
     skills: Skills | None = None,
     model: ModelChoice = None,
     *,
+    models: Sequence[ModelChoice] | None = None,
     planner_model: ModelChoice = None,
     synthesis_model: ModelChoice = None,
     plan: PlanChoice | None = None,
     answer_schema: AnswerSchema | None = None,
     on_event: Listener | None = None,
     cancellation: Cancellation | None = None,
+    pool: WorkerPool | None = None,
     on_approval: OnApproval | None = None,
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    store: StoreChoice = None,
+    cache: bool | float = False,
+    session_id: str = "",
+    history: Sequence[tuple[str, str]] = (),
     config: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -70,6 +88,12 @@ def orchestrate(
     returned. `timeout_s` bounds each attempt of a call: 60 s for a subtask, 300 s for planning and synthesis unless
     given; `timeout_per_skill` ({skill: seconds}) and `retry_on_failure` ({skill: times}) are for a skill's subtasks.
 
+    `models`, in place of `model`: the first is the model, and for a call that finds it overloaded, out of reach or at
+    its rate limit the next one stands in; the result says which answered. `max_attempts` caps the attempts of a node
+    that fail, whoever makes them: all tries of its calls, those of the models that stand in, and those of `retries`, by
+    which a subtask that failed is done again as a whole. Waiting for a rate limit, a worker or a retry is not timed.
+    `pool`: a `WorkerPool` that several runs share.
+
     `on_approval(question)` asks a person, where a skill or a tool needs one, on a thread of its own and as long as he
     takes: it returns a `Decision`, True or False, the words that answer an "ask_user", or None when nobody answered.
     Without an answer nothing goes on: with a store the result is "waiting", else what needed the answer fails.
@@ -79,6 +103,13 @@ def orchestrate(
     table `permissions` of the configuration's file, else the default policy: the documents and models that are named
     here, the files of skills that are reached, the tools that are registered, and nothing else.
 
+    `store` is where the run is kept, so that `resume(result.run_id)` can go on with it: a path, a URL such as
+    "sqlite:///runs.db" or "postgresql://host/name", or an open `Store`; by default what `ORCHESTRA_STORE` says, else
+    none; with False, nothing is written whatever it says. `cache` (True, or seconds) uses replies of earlier runs again
+    where the same is asked of the same model, with the same skills and documents; they are not billed. `session_id`
+    names the session that a run belongs to: what was asked and answered in it before goes along, and then `history`,
+    (task, answer) pairs, the oldest first; the newest of it that fits into `history_tokens`.
+
     Raises `InputInvalid`, `DocumentUnreadable`, `SkillInvalid`, `PolicyInvalid`, and, when there is no plan to go on
     with, `PlanInvalid` or the planner's `ModelError`. What fails later is in the result. Ctrl-C, or `cancellation`,
     gives what is finished.
@@ -86,12 +117,89 @@ def orchestrate(
     configuration = configure(options, config)
     if answer_schema is not None:
         json_schema(answer_schema)
-    models = configuration.models(model, planner_model, synthesis_model)
+    model, fallbacks = first_and_fallbacks(model, models)
+    phase_models = configuration.models(model, planner_model, synthesis_model)
+    opened = try_store(store, configuration.store)
+    check_cache(cache, opened)
     services = Services(
-        on_event, cancellation, on_approval, configuration.policy if policy is None else Policy.of(policy)
+        on_event,
+        cancellation,
+        on_approval,
+        configuration.policy if policy is None else Policy.of(policy),
+        fallbacks=fallbacks,
+        pool=pool,
+        store=opened.store,
+        session_id=session_id,
+        history=earlier_turns(opened, session_id, history),
     )
-    run = Run.prepare(context, task, skills, models, configuration.settings, services)
-    return run.drive(_story(run, plan, answer_schema))
+    run = Run.prepare(context, task, skills, phase_models, configuration.settings, services)
+    request = None
+    if opened.store is not None:
+        request = run_request(run, phase_models, fallbacks, plan=plan, answer_schema=answer_schema, cache=cache)
+    return _carried_out(run, plan, answer_schema, Keeping.begin(run, opened, request))
+
+
+def resume(
+    run_id: str,
+    *,
+    store: StoreChoice = None,
+    model: ModelChoice = None,
+    models: Sequence[ModelChoice] | None = None,
+    planner_model: ModelChoice = None,
+    synthesis_model: ModelChoice = None,
+    skills: Skills | None = None,
+    answer_schema: AnswerSchema | None = None,
+    on_event: Listener | None = None,
+    cancellation: Cancellation | None = None,
+    pool: WorkerPool | None = None,
+    on_approval: OnApproval | None = None,
+    policy: Policy | Mapping[str, Any] | str | Path | None = None,
+    config: str | Path | None = None,
+) -> Result:
+    """Go on with a run that was interrupted, waits for a person, or has failed in part; `run_id` may be abbreviated.
+
+    What is finished is taken from the store, and counts what it cost; nothing of it is sent or done again. Documents,
+    task and settings are those of the run. What a store cannot keep must be passed again: model objects, skills that
+    hold code, a pydantic model as schema (else `result.data` is plain JSON). A run that is completed gives its result.
+
+    Raises `RunNotFound`, `RunBusy` while another process works on the run, `StoreError`s, and what `orchestrate` does.
+    """
+    configuration = configure({}, config)
+    opened = open_store(store, configuration.store)
+    if opened is None:
+        raise InputInvalid("there is no store to resume from", suggestion="Pass store=, or set ORCHESTRA_STORE.")
+    model, fallbacks = first_and_fallbacks(model, models)
+    with resumed(opened, run_id) as going_on:
+        if isinstance(going_on, Result):
+            return going_on
+        request = going_on.request
+        services = Services(
+            on_event,
+            cancellation,
+            on_approval,
+            configuration.policy if policy is None else Policy.of(policy),
+            fallbacks=request.as_fallbacks(fallbacks),
+            pool=pool,
+            store=opened,
+            run_id=going_on.record.id,
+            session_id=going_on.record.session_id,
+            history=request.as_turns(),
+        )
+        phase_models = request.as_models((planner_model or model, model, synthesis_model or model))
+        own_skills, settings = request.as_skills(skills), request.as_settings()
+        run = Run.prepare(going_on.documents, request.task, own_skills, phase_models, settings, services)
+        schema = request.answer_schema if answer_schema is None else answer_schema
+        return _carried_out(run, request.plan, schema, Keeping.go_on(run, opened, going_on))
+
+
+def _carried_out(run: Run, plan: PlanChoice | None, schema: AnswerSchema | None, keeping: Keeping) -> Result:
+    """The story of a run, told to its store."""
+    try:
+        result = run.drive(_story(run, plan, schema))
+    except BaseException as error:
+        keeping.fail(error)
+        raise
+    return keeping.end(result)
 
 
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import ValidationError
+
+from orchestra.document import DocumentSet
 from orchestra.errors import InputInvalid, OrchestraError, RunBusy, RunCancelled, RunNotFound, RunWaiting, StoreError
+from orchestra.planning.history import Turn, read_turns
 from orchestra.result import ErrorReport, Notice, Result
 from orchestra.run.cache import ReplyCache, version_of
 from orchestra.run.journal import StoreJournal
-from orchestra.run.loading import keep_documents, references
+from orchestra.run.loading import keep_documents, references, restored_documents
 from orchestra.run.recording import LEASE_S, Recording, lost
 from orchestra.run.request import RunRequest
 from orchestra.run.state import Run
@@ -25,6 +32,22 @@ if TYPE_CHECKING:
     from orchestra.store import RunRecord, Store
 
 _RUNNING = "running"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedStore:
+    """What came of opening a store: `error` is why there is none, though one was asked for."""
+
+    store: Store | None = None
+    error: StoreError | None = None
+
+
+def try_store(choice: StoreChoice, configured: str) -> OpenedStore:
+    """`open_store`, for a run that goes on without one. Raises `InputInvalid` only."""
+    try:
+        return OpenedStore(open_store(choice, configured))
+    except StoreError as error:
+        return OpenedStore(error=error)
 
 
 def open_store(choice: StoreChoice, configured: str) -> Store | None:
@@ -45,43 +68,105 @@ def open_store(choice: StoreChoice, configured: str) -> Store | None:
     return choice
 
 
+def earlier_turns(opened: OpenedStore, session_id: str, history: object) -> tuple[Turn, ...]:
+    """What was asked in a session and answered, and what the caller adds, oldest first.
+
+    Raises `InputInvalid`, and the `StoreError` where the session cannot be read: an answer without it would mislead.
+    """
+    if not isinstance(session_id, str):
+        raise InputInvalid(f"session_id is {session_id!r}", cause="it is a text")
+    given = read_turns(history)
+    if not session_id or (opened.store is None and opened.error is None):
+        return given
+    if opened.store is None:
+        raise opened.error or StoreError("there is no store")
+    return (*read_turns(opened.store.turns(session_id)), *given)
+
+
+def check_cache(cache: object, opened: OpenedStore) -> None:
+    """Raise `InputInvalid` for what is no cache setting, and for a cache without a store."""
+    is_seconds = isinstance(cache, int | float) and 0 < cache < math.inf
+    if not (isinstance(cache, bool) or is_seconds):
+        raise InputInvalid(f"cache is {cache!r}", cause="it is True, False, or a number of seconds above 0")
+    if cache and opened.store is None and opened.error is None:
+        raise InputInvalid("there is a cache, and no store to keep it in", suggestion="Pass store= as well.")
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOn:
+    """A run that is taken up again by `owner`."""
+
+    record: RunRecord
+    owner: str
+    request: RunRequest
+    documents: DocumentSet
+
+
+@contextmanager
+def resumed(store: Store, run_id: str) -> Iterator[GoingOn | Result]:
+    """Take up a run; gives its result where that is complete. Nobody else works on it meanwhile.
+
+    Raises `RunNotFound`, `RunBusy`, `DocumentUnreadable` and `StoreError`s.
+    """
+    record = store.find_run(run_id)
+    finished = _finished(record)
+    if finished is not None:
+        yield finished
+        return
+    owner = take(store, record)
+    try:
+        record = store.run(record.id) or record  # somebody else may have gone on until just now
+        finished = _finished(record)
+        if finished is not None:
+            yield finished
+            return
+        request = RunRequest.read(record.request, record.id)
+        yield GoingOn(record, owner, request, restored_documents(record.documents, store))
+    finally:
+        store.release(record.id, owner)
+
+
+def _finished(record: RunRecord) -> Result | None:
+    if record.status != "completed" or record.result is None:
+        return None
+    try:
+        return Result.model_validate(record.result)
+    except ValidationError:
+        return None  # of another version: what is in the journal gives it again
+
+
 class Keeping:
     """The part of a run that is about its store. Without a store it does nothing.
 
-    `begin` before the run, then `end` or `fail`.
+    `begin` or `go_on` before the run, then `end` or `fail`.
     """
 
-    def __init__(self, run: Run, recording: Recording | None = None, error: OrchestraError | None = None) -> None:
+    def __init__(self, run: Run, recording: Recording | None = None) -> None:
         self._run = run
         self._recording = recording
-        self._error = error
 
     @classmethod
-    def begin(
-        cls,
-        run: Run,
-        store: Store | None,
-        request: RunRequest | None,
-        *,
-        error: StoreError | None = None,
-        owner: str = "",
-    ) -> Keeping:
-        """Put the run on record. `owner` has its lease already, where the run is resumed.
-
-        `error` is why there is no store, though one was asked for: the run says so, and goes on.
-        """
-        keeping = cls(run, error=error)
-        if store is not None and request is not None:
+    def begin(cls, run: Run, opened: OpenedStore, request: RunRequest | None) -> Keeping:
+        """Put a new run on record. Where that cannot be done, the run says so and goes on."""
+        recording, error = None, opened.error
+        if opened.store is not None and request is not None:
             try:
-                keeping._recording = _begun(run, store, request, owner)
+                recording = _begun(run, opened.store, request, "")
             except (StoreError, InputInvalid, RunNotFound) as raised:
-                if owner:
-                    raise
-                keeping._error = raised
-        if keeping._error is not None:
-            message = lost(keeping._error)
-            run.scheduler.post(lambda: run.warn("STORE_LOST", message))
-        return keeping
+                error = raised
+        if error is not None:
+            _warn_later(run, "STORE_LOST", lost(error))
+        return cls(run, recording)
+
+    @classmethod
+    def go_on(cls, run: Run, store: Store, going_on: GoingOn) -> Keeping:
+        """Put on record that a run goes on. Raises `StoreError`s."""
+        recording = _begun(run, store, going_on.request, going_on.owner)
+        begun_by = going_on.record.version
+        if begun_by != __version__:
+            message = f"the run was begun by Orchestra {begun_by}, and {__version__} goes on with it"
+            _warn_later(run, "VERSION_CHANGED", f"{message}: what it asks otherwise is asked anew")
+        return cls(run, recording)
 
     def end(self, result: Result) -> Result:
         """Put the outcome on record. The result, with a warning where that could not be done."""
@@ -119,11 +204,20 @@ class Keeping:
     ) -> None:
         store, run_id = recording.store, recording.run_id
         recording.stop()
-        recording.write(lambda: store.end_run(run_id, cast("Any", status), result=result, error=error))
+        recording.write(lambda: _end(store, run_id, status, result, error))
         try:
             store.release(run_id, recording.owner)
         except OrchestraError as raised:
             recording.lose(raised)
+
+
+def _end(
+    store: Store, run_id: str, status: str, result: Mapping[str, Any] | None, error: Mapping[str, Any] | None
+) -> None:
+    try:
+        store.end_run(run_id, cast("Any", status), result=result, error=error)
+    except InputInvalid:  # the data of an answer may hold what JSON does not: then the journal gives it again
+        store.end_run(run_id, cast("Any", status), error=error)
 
 
 def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording:
@@ -149,11 +243,17 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
     keep_documents(run.documents, store)
     run.stream.sequence = store.last_sequence(run_id) if owner else 0
     run.journal = StoreJournal(store, run_id, recording.write)
+    run.people.store = store
     if request.cache is not False:
         max_age_s = None if request.cache is True else request.cache
         run.cache = ReplyCache(store, run_id, version_of(run.library, run.documents), max_age_s, recording.write)
     recording.start()
     return recording
+
+
+def _warn_later(run: Run, code: str, message: str) -> None:
+    """As soon as the run has begun."""
+    run.scheduler.post(lambda: run.warn(code, message))
 
 
 def take(store: Store, record: RunRecord) -> str:

@@ -16,6 +16,7 @@ from orchestra.models.registry import default_spec
 from orchestra.planning.history import Turn
 from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
+from orchestra.run.state import Run
 from orchestra.runtime.calls import model_name
 from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
 from orchestra.skills import Skill, SkillLibrary
@@ -55,6 +56,7 @@ class RunRequest(BaseModel):
     answer_schema: dict[str, Any] | None = None
     history: tuple[tuple[str, str], ...] = ()
     cache: bool | float = False
+    fallbacks: tuple[ModelRecord, ...] = ()
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], run_id: str) -> RunRequest:
@@ -76,21 +78,22 @@ class RunRequest(BaseModel):
     def as_turns(self) -> tuple[Turn, ...]:
         return tuple(Turn(task, answer) for task, answer in self.history)
 
-    def as_models(self, given: tuple[ModelChoice, ModelChoice, ModelChoice]) -> tuple[ModelChoice, ...]:
+    def as_models(
+        self, given: tuple[ModelChoice, ModelChoice, ModelChoice]
+    ) -> tuple[ModelChoice, ModelChoice, ModelChoice]:
         """Who plans, works and joins: those that are given, else those of the run.
 
         Raises `InputInvalid` where the run had a model object, and none is given.
         """
-        found: list[ModelChoice] = []
-        for phase, choice in zip(PHASES, given, strict=True):
-            known = self.models.get(phase, ModelRecord(name=""))
-            if choice is None and known.is_object:
-                raise InputInvalid(
-                    f"the model {known.name} was given to the run as an object, which a store cannot keep",
-                    suggestion="Pass it again, as model=, planner_model= or synthesis_model=.",
-                )
-            found.append(known.name or None if choice is None else choice)
-        return tuple(found)
+        planner, worker, synthesizer = (
+            _model(self.models.get(phase, ModelRecord(name=""))) if choice is None else choice
+            for phase, choice in zip(PHASES, given, strict=True)
+        )
+        return planner, worker, synthesizer
+
+    def as_fallbacks(self, given: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
+        """Who may stand in for them, as `as_models`."""
+        return given or tuple(_model(record) for record in self.fallbacks)
 
     def as_skills(self, given: Skills | None) -> Skills | None:
         """The caller's skills as they were, those that are given now over them.
@@ -112,19 +115,18 @@ class RunRequest(BaseModel):
 
 
 def run_request(
-    task: str,
+    run: Run,
     models: tuple[ModelChoice, ModelChoice, ModelChoice],
-    settings: Settings,
-    library: SkillLibrary,
+    fallbacks: tuple[ModelChoice, ...] = (),
     *,
     plan: PlanChoice | None = None,
     answer_schema: AnswerSchema | None = None,
-    history: tuple[Turn, ...] = (),
     cache: bool | float = False,
 ) -> RunRequest:
     """The request of a run that begins. A model that is not named is the one that would be taken now."""
+    settings, library, history = run.settings, run.library, run.history
     return RunRequest(
-        task=task,
+        task=run.task,
         models={phase: _model_record(choice) for phase, choice in zip(PHASES, models, strict=True)},
         settings=asdict(settings),
         skills=tuple(_skill_record(skill) for skill in library.values() if skill.source != _BUILTIN),
@@ -132,7 +134,17 @@ def run_request(
         answer_schema=None if answer_schema is None else json_schema(answer_schema),
         history=tuple((turn.task, turn.answer) for turn in history),
         cache=cache,
+        fallbacks=tuple(_model_record(choice) for choice in fallbacks),
     )
+
+
+def _model(record: ModelRecord) -> ModelChoice:
+    if record.is_object:
+        raise InputInvalid(
+            f"the model {record.name} was given to the run as an object, which a store cannot keep",
+            suggestion="Pass it again, as model=, models=, planner_model= or synthesis_model=.",
+        )
+    return record.name or None
 
 
 def _model_record(choice: ModelChoice) -> ModelRecord:
