@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from typing import Literal
 
 from orchestra.document import Citation, cite, count_tokens
 from orchestra.errors import RunCancelled
@@ -22,13 +23,14 @@ from orchestra.result import (
     Savings,
     SliceReport,
     SubtaskResult,
-    SubtaskStatus,
+    ToolCallReport,
     UsageReport,
 )
 from orchestra.run import Run
 from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import RouteCompleted, RouteFailed
 from orchestra.runtime.node import Node, Status
+from orchestra.runtime.tools.given import CalledTool
 
 log = logging.getLogger("orchestra")
 
@@ -141,7 +143,7 @@ def _subtask_result(
     return SubtaskResult(
         **common,
         skill=assignment.skill.name,
-        status=_subtask_status(node),
+        status=_finished_status(node),
         slice=SliceReport(
             line_ranges=tuple(str(lines) for slice_ in shown for lines in slice_.line_ranges),
             tokens=sum(slice_.tokens for slice_ in shown),
@@ -153,6 +155,7 @@ def _subtask_result(
         duration_ms=node.duration_ms,
         attempts=node.attempt,
         merged_with=run.merged.get(subtask.id, ()),
+        tool_calls=tuple(map(_tool_call_report, run.tool_calls.get(node.id, ()))),
         error=ErrorReport.of(node.error) if node.error else None,
     )
 
@@ -161,7 +164,18 @@ def _node_usage(run: Run, node: Node) -> UsageReport:
     return _usage_of(run, [node], run.worker)
 
 
-def _subtask_status(node: Node) -> SubtaskStatus:
+def _tool_call_report(called: CalledTool) -> ToolCallReport:
+    node = called.node
+    return ToolCallReport(
+        name=called.name,
+        arguments=called.arguments,
+        status=_finished_status(node),
+        duration_ms=node.duration_ms,
+        error=ErrorReport.of(node.error) if node.error else None,
+    )
+
+
+def _finished_status(node: Node) -> Literal["completed", "failed", "cancelled", "waiting"]:
     if node.error is None:
         return "completed" if node.status is Status.COMPLETED else "waiting"
     return "cancelled" if isinstance(node.error, RunCancelled) else "failed"

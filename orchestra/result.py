@@ -303,6 +303,16 @@ class SliceReport(Frozen):
     fallback: str = ""
 
 
+class ToolCallReport(Frozen):
+    """A tool that a model called while it worked on a subtask: what became of the call, and how long it took."""
+
+    name: str
+    arguments: Mapping[str, Any] = {}
+    status: Literal["completed", "failed", "cancelled", "waiting"]
+    duration_ms: float | None = None
+    error: ErrorReport | None = None
+
+
 class SubtaskResult(Frozen):
     """One subtask after the run. `reply` keeps its citations as line marks.
 
@@ -323,6 +333,7 @@ class SubtaskResult(Frozen):
     followups: int = 0
     depends_on: tuple[str, ...] = ()
     merged_with: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCallReport, ...] = ()
     error: ErrorReport | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -66,7 +66,9 @@ class Bundle:
         )
 
 
-def merge(assignments: Sequence[Assignment], *, max_tokens: int = 2048) -> tuple[Bundle, ...]:
+def merge(
+    assignments: Sequence[Assignment], *, max_tokens: int = 2048, is_alone: Callable[[Assignment], bool] | None = None
+) -> tuple[Bundle, ...]:
     """Every assignment in one bundle, in the order of their first subtasks.
 
     Merged are those with the same skill, the same lines and the same dependencies. Of two subtasks with the same
@@ -75,7 +77,7 @@ def merge(assignments: Sequence[Assignment], *, max_tokens: int = 2048) -> tuple
     bundles: dict[object, list[Assignment]] = {}
     full: list[list[Assignment]] = []
     for position, assignment in enumerate(assignments):
-        key = _key(assignment) or position
+        key = position if is_alone is not None and is_alone(assignment) else _key(assignment) or position
         together = bundles.setdefault(key, [])
         if together and len(together) >= _most_tasks(assignment, max_tokens):
             full.append(together)

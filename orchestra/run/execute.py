@@ -29,6 +29,8 @@ from orchestra.run.confirming import approve_subtask
 from orchestra.run.followup import follow_up
 from orchestra.run.permitting import permit
 from orchestra.run.state import Run
+from orchestra.run.tool_loop import answer
+from orchestra.run.toolbox import tool_names
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job, Milestone
@@ -90,7 +92,11 @@ async def execute(run: Run, plan: Plan, assignments: Sequence[Assignment], *, st
 
 def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assignment, _Shared]]:
     """Each subtask's assignment and call; subtasks that are merged have the call in common."""
-    bundles = merge(assignments, max_tokens=run.settings.max_tokens)
+    bundles = merge(
+        assignments,
+        max_tokens=run.settings.max_tokens,
+        is_alone=lambda assignment: bool(tool_names(run, assignment.skill)),
+    )
     minimum = cache_minimum(run.worker)
     slices = share(bundles, run.documents, partial(_cache_prices, run.worker, minimum) if minimum else None)
     calls: dict[str, tuple[Assignment, _Shared]] = {}
@@ -177,4 +183,6 @@ async def _ask_for(
     if is_direct_skill(bundle.first.skill):  # the words of other subtasks are the planner's, and can be read alone
         request = with_history(request, run.history)
     timeout_s = run.settings.subtask_limit_s(*(each.skill for each in bundle.assignments))
-    return await ask(run, node, run.worker, request, timeout_s, streams_answer=streams_answer)
+    if bundle.is_merged:
+        return await ask(run, node, run.worker, request, timeout_s, streams_answer=streams_answer)
+    return await answer(run, node, bundle.first.skill, request, timeout_s, streams_answer=streams_answer)

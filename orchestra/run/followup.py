@@ -13,9 +13,10 @@ from orchestra.planning.costs import request_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merged, widened, with_heads
 from orchestra.planning.history import with_history
 from orchestra.planning.insufficient import Shortfall, shortfall
-from orchestra.run.asking import ask, keep_reply
+from orchestra.run.asking import keep_reply
 from orchestra.run.confirming import approve_followup
 from orchestra.run.state import Run
+from orchestra.run.tool_loop import answer
 from orchestra.runtime.calls import context_window, model_notice
 from orchestra.runtime.events import FollowedUp
 from orchestra.runtime.node import Node
@@ -88,7 +89,7 @@ async def _ask_again(
     ranges = [str(lines) for lines in further.line_ranges]
     run.stream.emit(FollowedUp, node_id=node.id, missing=lack.missing, ranges=ranges, tokens=further.tokens)
     limit_s = run.settings.subtask_limit_s(assignment.skill)
-    reply = await ask(run, node, run.worker, request, limit_s, streams_answer=streams_answer)
+    reply = await answer(run, node, assignment.skill, request, limit_s, streams_answer=streams_answer)
     keep_reply(run, node, reply)
     return reply.text.strip()
 

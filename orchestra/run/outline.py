@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from orchestra.errors import PlanInvalid
 from orchestra.models.protocol import ModelRequest
-from orchestra.planning.costs import request_tokens
+from orchestra.planning.costs import prompt_tokens, request_tokens
 from orchestra.planning.history import history_tokens, with_history
 from orchestra.planning.outline_planner import OutlineReply, look_request, read_outline_reply
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.planner import repair_request
+from orchestra.planning.tools_note import with_tools_note
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.run.strategy import first_request
+from orchestra.run.toolbox import planner_note
 from orchestra.run.whole import plan_for_whole
 from orchestra.runtime.events import LookTaken
 from orchestra.runtime.node import Node
@@ -32,7 +34,7 @@ async def plan_from_outline(run: Run) -> Plan:
 async def _ask(run: Run, node: Node) -> OutlineReply:
     settings = run.settings
     request = first_request(run)
-    tokens = request_tokens(request) - history_tokens(run.history)
+    tokens = request_tokens(request) - history_tokens(run.history) - prompt_tokens(planner_note(run))
     if tokens > settings.outline_tokens:
         budget = f"{tokens:,} tokens are sent, not {settings.outline_tokens:,}"
         run.warn("OUTLINE_OVER_BUDGET", f"the task leaves the outline less than it needs: {budget}", node.id)
@@ -48,7 +50,7 @@ async def _ask(run: Run, node: Node) -> OutlineReply:
             outline_tokens=settings.outline_tokens,
             words=run.task_alone,
         )
-        second = with_history(second, run.history)
+        second = with_history(with_tools_note(second, planner_note(run)), run.history)
         reply = await _after_look(run, node, second, reply.look)
     for note in reply.notes:
         run.warn("PLAN_MENDED", note, node.id)

@@ -12,11 +12,13 @@ from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan
 from orchestra.planning.planner import plan_request, read_plan, repair_request
 from orchestra.planning.self_answers import check_self_answers as checked_self_answers
+from orchestra.planning.tools_note import with_tools_note
 from orchestra.result import StrategyReport
 from orchestra.run.asking import ask
 from orchestra.run.outline import plan_from_outline
 from orchestra.run.state import Run
 from orchestra.run.strategy import choose_strategy
+from orchestra.run.toolbox import planner_note
 from orchestra.runtime.events import PlanReady
 from orchestra.runtime.node import Node
 from orchestra.settings import PlanChoice
@@ -46,9 +48,8 @@ async def _ask_planner(run: Run) -> Plan:
 
 
 async def _ask_for_plan(run: Run, node: Node) -> Plan:
-    request = with_history(
-        plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature), run.history
-    )
+    planning = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
+    request = with_history(with_tools_note(planning, planner_note(run)), run.history)
     reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:
         plan, notes = read_plan(reply)

@@ -14,8 +14,10 @@ from orchestra.planning.history import history_tokens, with_history
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import full_tokens
 from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices, most_slices
+from orchestra.planning.tools_note import with_tools_note
 from orchestra.result import StrategyReport
 from orchestra.run.state import Run
+from orchestra.run.toolbox import planner_note
 from orchestra.run.whole import fits_one_call
 from orchestra.runtime.calls import context_window, model_host, model_name
 from orchestra.runtime.events import StrategyChosen
@@ -85,7 +87,7 @@ def first_request(run: Run) -> ModelRequest:
             temperature=run.settings.temperature,
             words=run.task_alone,
         )
-        run.outline_request = with_history(request, run.history)
+        run.outline_request = with_history(with_tools_note(request, planner_note(run)), run.history)
     return run.outline_request
 
 
