@@ -10,7 +10,14 @@ import pytest
 from databases import MISSING, PostgresServer, is_installed, new_schema, new_server, session_server_url
 from servers import Script, ScriptedServer
 
+from orchestra.models.endpoints import forget_endpoints
 from orchestra.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known_of_servers() -> None:
+    """Ports come back: what one test's server did must not hold back the calls to the next one's."""
+    forget_endpoints()
 
 
 @pytest.fixture

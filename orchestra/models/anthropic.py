@@ -14,6 +14,7 @@ from typing import Any
 from orchestra.errors import ContextTooLong, ModelRefused
 from orchestra.models.caching import anthropic_minimum
 from orchestra.models.capabilities import JSON_SCHEMA, Capabilities, Trait, for_schema
+from orchestra.models.endpoints import Endpoint
 from orchestra.models.json_text import mend_object
 from orchestra.models.keys import Credential
 from orchestra.models.protocol import Message, ModelReply, ModelRequest, StopReason, Usage
@@ -64,6 +65,7 @@ class AnthropicModel(WireModel):
         name: str = "",
         capabilities: Capabilities | None = None,
         transport: Transport | None = None,
+        endpoint: Endpoint | None = None,
     ) -> None:
         bearer = Credential("authorization", f"Bearer {token}") if token else None
         super().__init__(
@@ -73,6 +75,7 @@ class AnthropicModel(WireModel):
             credential=Credential("x-api-key", key) if key else bearer,
             capabilities=capabilities,
             transport=transport,
+            endpoint=endpoint,
         )
 
     @property

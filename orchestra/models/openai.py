@@ -16,6 +16,7 @@ from typing import Any
 from orchestra.errors import ModelRefused
 from orchestra.models.caching import openai_minimum
 from orchestra.models.capabilities import JSON_SCHEMA, Capabilities, Trait, for_schema
+from orchestra.models.endpoints import Endpoint
 from orchestra.models.keys import Credential
 from orchestra.models.protocol import Message, ModelReply, ModelRequest, StopReason, Usage
 from orchestra.models.schemas import closed_schema, schema_instruction
@@ -64,6 +65,7 @@ class OpenAIModel(WireModel):
         name: str = "",
         capabilities: Capabilities | None = None,
         transport: Transport | None = None,
+        endpoint: Endpoint | None = None,
     ) -> None:
         super().__init__(
             model,
@@ -72,6 +74,7 @@ class OpenAIModel(WireModel):
             credential=Credential("authorization", f"Bearer {key}") if key else None,
             capabilities=capabilities,
             transport=transport,
+            endpoint=endpoint,
         )
 
     @property
