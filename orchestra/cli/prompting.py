@@ -104,8 +104,8 @@ class _Lines:
         self._is_reading = False
         self.is_ended = False
 
-    def read(self, prompt: str) -> str | None:
-        """What is typed after `prompt`; None at the end of the input. What was typed before it does not count."""
+    def read(self, prompt: str, *, is_decision: bool = True) -> str | None:
+        """What is typed after `prompt`; None at the end of the input. A decision is not taken from earlier keys."""
         import select
 
         with self._lock:
@@ -113,7 +113,8 @@ class _Lines:
                 return None
             self._is_reading = True
         try:
-            _forget_typed_ahead(self._descriptor)
+            if is_decision:
+                _forget_typed_ahead(self._descriptor)
             sys.stderr.write(prompt)
             sys.stderr.flush()
             ready, _, _ = select.select([self._descriptor, self._woken], [], [])
@@ -185,7 +186,7 @@ class _Prompt:
                 case "a" | "approve":
                     return Decision("approved") if edited is None else Decision("edited", edited)
                 case "r" | "reject":
-                    reason = self._lines.read("Why (empty: no reason): ")
+                    reason = self._lines.read("Why (empty: no reason): ", is_decision=False)
                     return None if reason is None else Decision("rejected", reason=reason.strip())
                 case "e" | "edit" if question.editable:
                     edited = self._edited(question, edited)
@@ -217,7 +218,7 @@ class _Prompt:
             written = None if written is None else written.removesuffix("\n")
         else:
             say("\n".join(barred(f"{key}: {text}", terminal_width())))
-            written = self._lines.read("Instead (empty: as it is): ") or None
+            written = self._lines.read("Instead (empty: as it is): ", is_decision=False) or None
         if written is None:
             return value
         return written if isinstance(value, str) else json.loads(written)

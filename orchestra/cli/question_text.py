@@ -39,7 +39,7 @@ def question_text(question: Question, *, width: int, edited: Mapping[str, Any] |
         lines += barred(f"[{number}] {option}", width)
     if question.asking > 1:
         lines += barred(f"asked for the {question.asking}. time: earlier answers do not count", width)
-    return "\n".join([*lines, f"{BAR}digest: {question.digest}"])
+    return "\n".join([*lines, *barred(f"digest: {question.digest}", width)])
 
 
 def barred(text: str, width: int) -> Iterator[str]:

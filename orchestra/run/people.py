@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ApprovalStore(Protocol):
     """What is needed of a store to be answered later, in another process. From any thread."""
 
-    def ask(self, record: ApprovalRecord) -> None:
+    def ask(self, record: ApprovalRecord, /) -> None:
         """Keep a question as open. One that is there already, answered or not, stays as it is."""
         ...
 
