@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orchestra.planning.plan import Plan
     from orchestra.result import Result
     from orchestra.runtime.events import Event
+    from orchestra.runtime.tools.tool import Tool
     from orchestra.runtime.workers import WorkerPool
     from orchestra.skills import Skill, SkillLibrary
 
@@ -38,6 +39,7 @@ _HOMES = {
     "Result": "result",
     "Skill": "skills",
     "SkillLibrary": "skills",
+    "Tool": "runtime.tools.tool",
     "Usage": "models.protocol",
     "WorkerPool": "runtime.workers",
     "assemble": "planning.assemble",
@@ -62,6 +64,7 @@ __all__ = [
     "Result",
     "Skill",
     "SkillLibrary",
+    "Tool",
     "Usage",
     "WorkerPool",
     "__version__",

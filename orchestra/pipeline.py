@@ -26,8 +26,10 @@ from orchestra.run.plan import check_self_answers, decide, take_plan
 from orchestra.run.request import run_request
 from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
+from orchestra.run.toolbox import tool_names
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
+from orchestra.runtime.tools.given import ToolChoice
 from orchestra.runtime.workers import WorkerPool
 from orchestra.settings import (
     Context,
@@ -57,6 +59,7 @@ def orchestrate(
     cancellation: Cancellation | None = None,
     pool: WorkerPool | None = None,
     on_approval: OnApproval | None = None,
+    tools: Sequence[ToolChoice] = (),
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
     store: StoreChoice = None,
     cache: bool | float = False,
@@ -98,6 +101,11 @@ def orchestrate(
     takes: it returns a `Decision`, True or False, the words that answer an "ask_user", or None when nobody answered.
     Without an answer nothing goes on: with a store the result is "waiting", else what needed the answer fails.
 
+    `tools` are what skills may call while they work: Python callables (schema from the type hints, text from the
+    docstring), `Tool`s, and names of our own verbs ("read_section", "search_document", "read_file", "write_file",
+    "ask_user", "request_approval"). A skill has those that its `allowed-tools` name, all that are given here if it
+    names none, and none if it is not trusted. `result.subtasks[i].tool_calls` says what was called.
+
     `policy` says what tools, files, hosts and models the run may use at all: the path of a TOML file, its tables
     `{"allow": {...}, "ask": {...}, "deny": {...}}`, or a `Policy`; see `orchestra.skills.policy`. Without one it is the
     table `permissions` of the configuration's file, else the default policy: the documents and models that are named
@@ -131,6 +139,7 @@ def orchestrate(
         store=opened.store,
         session_id=session_id,
         history=earlier_turns(opened, session_id, history),
+        tools=tools,
     )
     run = Run.prepare(context, task, skills, phase_models, configuration.settings, services)
     request = None
@@ -153,6 +162,7 @@ def resume(
     cancellation: Cancellation | None = None,
     pool: WorkerPool | None = None,
     on_approval: OnApproval | None = None,
+    tools: Sequence[ToolChoice] = (),
     policy: Policy | Mapping[str, Any] | str | Path | None = None,
     config: str | Path | None = None,
 ) -> Result:
@@ -160,7 +170,8 @@ def resume(
 
     What is finished is taken from the store, and counts what it cost; nothing of it is sent or done again. Documents,
     task and settings are those of the run. What a store cannot keep must be passed again: model objects, skills that
-    hold code, a pydantic model as schema (else `result.data` is plain JSON). A run that is completed gives its result.
+    hold code, callables as tools, a pydantic model as schema (else `result.data` is plain JSON). A run that is
+    completed gives its result.
 
     Raises `RunNotFound`, `RunBusy` while another process works on the run, `StoreError`s, and what `orchestrate` does.
     """
@@ -184,6 +195,7 @@ def resume(
             run_id=going_on.record.id,
             session_id=going_on.record.session_id,
             history=request.as_turns(),
+            tools=request.as_tools(tools),
         )
         phase_models = request.as_models((planner_model or model, model, synthesis_model or model))
         own_skills, settings = request.as_skills(skills), request.as_settings()
@@ -208,7 +220,7 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
     plan = await decide(run) if given_plan is None else take_plan(run, given_plan)
     plan = check_self_answers(run, plan)
     assignments = assemble(run, plan)
-    if schema is not None and is_direct(plan):
+    if schema is not None and is_direct(plan) and not tool_names(run, assignments[0].skill):
         findings, draft = await answer_with_data(run, assignments[0], schema)
         return report(run, plan, assignments, findings, draft)
     findings = await execute(run, plan, assignments, streams=schema is None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.run.state import Run
 from orchestra.runtime.calls import model_name
+from orchestra.runtime.tools.given import GivenTools, ToolChoice
 from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
 from orchestra.skills import Skill, SkillLibrary
 
@@ -45,6 +46,13 @@ class SkillRecord(BaseModel):
     fields: dict[str, Any]
 
 
+class ToolRecord(BaseModel):
+    """A tool that the run had. `is_own` for a callable of the caller's, which must be given again."""
+
+    name: str
+    is_own: bool = False
+
+
 class RunRequest(BaseModel):
     """One run's arguments. `settings` are those that held when it began, wherever they came from."""
 
@@ -57,6 +65,7 @@ class RunRequest(BaseModel):
     history: tuple[tuple[str, str], ...] = ()
     cache: bool | float = False
     fallbacks: tuple[ModelRecord, ...] = ()
+    tools: tuple[ToolRecord, ...] = ()
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], run_id: str) -> RunRequest:
@@ -94,6 +103,20 @@ class RunRequest(BaseModel):
     def as_fallbacks(self, given: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
         """Who may stand in for them, as `as_models`."""
         return given or tuple(_model(record) for record in self.fallbacks)
+
+    def as_tools(self, given: Sequence[ToolChoice]) -> tuple[ToolChoice, ...]:
+        """The tools that the run had, the caller's own ones as they are given now: others would change what is sent.
+
+        Raises `InputInvalid` where one of them is not given.
+        """
+        own = GivenTools.of(given).own
+        missing = next((record.name for record in self.tools if record.is_own and record.name not in own), None)
+        if missing is not None:
+            raise InputInvalid(
+                f"the tool {missing!r} of the run is a callable, which a store cannot keep",
+                suggestion="Pass it again, as tools=.",
+            )
+        return tuple(own[record.name] if record.is_own else record.name for record in self.tools)
 
     def as_skills(self, given: Skills | None) -> Skills | None:
         """The caller's skills as they were, those that are given now over them.
@@ -135,6 +158,7 @@ def run_request(
         history=tuple((turn.task, turn.answer) for turn in history),
         cache=cache,
         fallbacks=tuple(_model_record(choice) for choice in fallbacks),
+        tools=tuple(ToolRecord(name=name, is_own=name in run.tools.own) for name in run.tools.names),
     )
 
 
