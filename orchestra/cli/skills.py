@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -21,6 +20,7 @@ def skills(skill_folders: tuple[Path, ...], is_json: bool) -> None:
     library = load_skills(skill_folders)
     if is_json:
         diagnostics = [diagnostic._asdict() for diagnostic in library.diagnostics]
-        print_answer(as_json({"skills": [asdict(skill) for skill in library.values()], "diagnostics": diagnostics}))
+        listed = [manifest.to_dict() for manifest in library.manifests.values()]
+        print_answer(as_json({"skills": listed, "diagnostics": diagnostics}))
         return
-    print_answer(table([(skill.name, skill.description) for skill in library.values()]))
+    print_answer(table([(one.name, one.description) for one in library.manifests.values()]))

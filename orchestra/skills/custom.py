@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -12,10 +11,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt, StringConstraints, Vali
 from orchestra.errors import SkillInvalid
 from orchestra.models.json_text import without_lone_surrogates
 from orchestra.skills.fields import AllowedTools, Retries, Seconds
-from orchestra.skills.skill import RESERVED_NAMES, Skill, fold_name
-
-MAX_DERIVED_LENGTH = 200
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])|\n\s*\n")
+from orchestra.skills.skill import RESERVED_NAMES, Skill, first_sentence, fold_name
 
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -60,14 +56,6 @@ def custom_skill(name: str, definition: str | Mapping[str, Any] | Skill) -> Skil
     raise SkillInvalid(
         f"skill {folded!r} is a {type(definition).__name__}", cause="expected a dict, a string or a Skill"
     )
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence on one line, without a heading's marks, cut at a word when it is long."""
-    sentence = " ".join(_SENTENCE_END.split(text.lstrip("# \t\n"), maxsplit=1)[0].split())
-    if len(sentence) <= MAX_DERIVED_LENGTH:
-        return sentence
-    return sentence[: MAX_DERIVED_LENGTH - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _from_mapping(name: str, definition: Mapping[str, Any]) -> Skill:

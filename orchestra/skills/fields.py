@@ -8,9 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from orchestra.skills.skill import fold_name
+
 MAX_RETRIES = 2
 _BETWEEN_TOOLS = re.compile(r"[\s,]+(?![^()]*\))")  # not within the brackets of `Bash(git add:*)`
 _NEEDS_NO_APPROVAL = frozenset({"", "none", "no", "never", "false", "off", "not-required", "not required", "0"})
+_NAME = re.compile(r"[^\W_]+([\s_-]+[^\W_]+)*")
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds?|m|min|minutes?)?\s*")
 
 
 def as_line(value: object) -> object:
@@ -18,6 +22,27 @@ def as_line(value: object) -> object:
     if value is None or isinstance(value, list | tuple | dict):
         return value
     return " ".join(str(value).split())
+
+
+def as_lines(value: object) -> object:
+    """A list of texts; a text alone is split at its commas."""
+    if isinstance(value, str):
+        value = value.split(",")
+    if not isinstance(value, list | tuple):
+        return value
+    lines = [as_line(entry) for entry in value if entry is not None]
+    return tuple(dict.fromkeys(line for line in lines if line != ""))
+
+
+def names(value: object) -> object:
+    """A list of names, folded; a text alone is split at its commas."""
+    lines = as_lines(value)
+    if not isinstance(lines, tuple):
+        return lines
+    for line in lines:
+        if not isinstance(line, str) or not _NAME.fullmatch(line):
+            raise ValueError(f"{line!r} is no name")
+    return tuple(dict.fromkeys(fold_name(line) for line in lines))
 
 
 def tool_patterns(value: object) -> object:
@@ -39,9 +64,7 @@ def needs_approval(value: object) -> bool:
 
 def seconds(value: object) -> object:
     """`30`, `"30"`, `"30s"`, `"2m"` and `"500ms"` as seconds."""
-    if not isinstance(value, str):
-        return value
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|min|sec|seconds?|minutes?)?\s*", value)
+    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return value
     unit = found[2] or "s"
@@ -49,16 +72,27 @@ def seconds(value: object) -> object:
     return float(found[1]) * factor
 
 
+def fold_type(value: object) -> object:
+    """A choice among words, however it is spelt. The design's `atomic` is a prompt skill."""
+    if not isinstance(value, str):
+        return value
+    folded = fold_name(value)
+    return "prompt" if folded == "atomic" else folded
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError("Input should be a number of seconds")
+        raise ValueError("input should be a number of seconds")
     return value
 
 
-Line = Annotated[str, BeforeValidator(as_line)]
+Text = Annotated[str, BeforeValidator(as_line)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(as_lines)]
+Names = Annotated[tuple[str, ...], BeforeValidator(names)]
 Tools = Annotated[tuple[str, ...] | None, BeforeValidator(tool_patterns)]
 AllowedTools = Annotated[
     tuple[str, ...] | None, BeforeValidator(lambda value: value if value is None else tool_patterns(value))
 ]
 Seconds = Annotated[float, BeforeValidator(_finite), BeforeValidator(seconds), Field(gt=0)]
 Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
+Line = Text

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from orchestra.errors import SkillInvalid, SkillNotFound
+from orchestra.skills.catalogue import CATALOGUE_TOKENS, Shelf
+from orchestra.skills.manifest import Manifest
 from orchestra.skills.skill import Diagnostic, Skill, fold_name
-
-SKIPPED_FOLDERS = frozenset({".git", "node_modules"})
-_FILE_NAMES = ("SKILL.md", "skill.md")
 
 GENERIC = Skill(
     name="assistant",
@@ -26,15 +26,27 @@ GENERIC = Skill(
 
 
 class SkillLibrary(Mapping[str, Skill]):
-    """Skills by name, immutable. Lookups fold case, `_` and `-`; order is that of the planner's catalogue."""
+    """Skills by name, immutable. Lookups fold case, `_` and `-`; order is that of the planner's catalogue.
 
-    def __init__(self, skills: Iterable[Skill] = (), diagnostics: Iterable[Diagnostic] = ()) -> None:
-        self._skills = {skill.name: skill for skill in skills}
+    A library knows manifests. Looking a skill up reads its body, anew each time: a run reads each once. So does going
+    through `values()` or `items()`; `manifests` is for those who need no bodies.
+    """
+
+    def __init__(
+        self,
+        skills: Iterable[Skill | Manifest] = (),
+        diagnostics: Iterable[Diagnostic] = (),
+        *,
+        shelf: Shelf | None = None,
+    ) -> None:
+        manifests = (skill if isinstance(skill, Manifest) else Manifest.of(skill) for skill in skills)
+        self._manifests = {manifest.name: manifest for manifest in manifests}
+        self._shelf = shelf or Shelf(tuple(self._manifests.values()))
         self.diagnostics = tuple(diagnostics)
 
     @classmethod
     def builtin(cls) -> SkillLibrary:
-        """The skills that ship with the package. Read once per process."""
+        """The skills that ship with the package. Their manifests are read once per process."""
         return _load_builtin(_builtin_folder())
 
     @classmethod
@@ -53,69 +65,146 @@ class SkillLibrary(Mapping[str, Skill]):
     def from_path(cls, *folders: str | Path) -> SkillLibrary:
         """The skills in `folders`, each one skill (it holds a SKILL.md) or a folder of such.
 
-        A later skill takes the place of an earlier one of the same name. In a folder of skills a bad one is
-        left out, with an error in `diagnostics`. Raises `SkillInvalid` for a folder that is a bad skill itself,
-        holds no skill, or does not exist.
+        Only front matter and skill.yaml are read. A skill that the caller names so is trusted. A later skill takes the
+        place of an earlier one of the same name. In a folder of skills a bad one is left out, with an error in
+        `diagnostics`. Raises `SkillInvalid` for a folder that is a bad skill itself, holds no skill, or does not exist.
         """
-        skills: dict[str, Skill] = {}
-        diagnostics: list[Diagnostic] = []
+        from orchestra.skills.index import Entry
+
+        entries: list[Entry] = []
         for folder in map(Path, folders):
-            for skill, found in _read_folder(folder):
-                diagnostics += found
-                if skill is None:
-                    continue
-                if skill.name in skills:
-                    message = f"takes the place of {skills[skill.name].source}, which has the same name"
-                    diagnostics.append(Diagnostic(skill.source, 0, "warning", message))
-                skills[skill.name] = skill
-        return cls(skills.values(), diagnostics)
+            entries += _read_folder(folder)
+        return cls._of_entries(entries)
+
+    @classmethod
+    def discover(cls, project: str | Path = ".", *, home: Path | None = None) -> SkillLibrary:
+        """The skills in the conventional places of a project and of the user: `.agents/skills` and `.claude/skills`.
+
+        A project's skill takes the place of the user's of the same name, and is not trusted until the user says so
+        (`orchestra skills trust`). The search is bounded in depth and number of folders; what is wrong is in
+        `diagnostics`.
+        """
+        from orchestra.skills.discovery import discovered
+
+        return cls._of_entries(discovered(Path(project), home))
+
+    @classmethod
+    def from_registry(cls, registry: Mapping[str, Any], base: str | Path | None = None) -> SkillLibrary:
+        """Skills written in Python, nested as in `orchestra.skills.registry`; their paths start from `base`.
+
+        Raises `SkillInvalid`.
+        """
+        from orchestra.skills.registry import manifests_of
+
+        return cls(manifests_of(registry, Path(base) if base is not None else None))
+
+    @classmethod
+    def _of_entries(cls, entries: Iterable[Any]) -> SkillLibrary:
+        manifests: dict[str, Manifest] = {}
+        diagnostics: list[Diagnostic] = []
+        for manifest, found in entries:
+            diagnostics += found
+            if manifest is None:
+                continue
+            if manifest.name in manifests:
+                message = f"takes the place of {manifests[manifest.name].source}, which has the same name"
+                diagnostics.append(Diagnostic(manifest.source, 0, "warning", message))
+            manifests[manifest.name] = manifest
+        return cls(manifests.values(), diagnostics)
 
     def merged(self, custom: Mapping[str, str | Mapping[str, Any] | Skill]) -> SkillLibrary:
         """This library with `custom` skills over it: dicts, plain strings (the prompt), `Skill`s, or a library.
 
         A custom skill takes the place of one of the same name. Raises `SkillInvalid`.
         """
-        from orchestra.skills.custom import custom_skill
+        manifests = dict(self._manifests)
+        if isinstance(custom, SkillLibrary):
+            manifests.update(custom._manifests)
+        else:
+            from orchestra.skills.custom import custom_skill
 
-        skills = dict(self._skills)
-        for name, definition in custom.items():
-            skill = custom_skill(name, definition)
-            skills[skill.name] = skill
-        return SkillLibrary(skills.values(), (*self.diagnostics, *getattr(custom, "diagnostics", ())))
+            for name, definition in custom.items():
+                skill = custom_skill(name, definition)
+                manifests[skill.name] = Manifest.of(skill)
+        return SkillLibrary(manifests.values(), (*self.diagnostics, *getattr(custom, "diagnostics", ())))
+
+    @property
+    def manifests(self) -> Mapping[str, Manifest]:
+        """What is known of each skill before it is loaded, by folded name."""
+        return MappingProxyType(self._manifests)
 
     @property
     def catalogue(self) -> tuple[tuple[str, str], ...]:
         """(name, description) of each skill that a planner may choose."""
-        return tuple((skill.name, skill.description) for skill in self._skills.values() if skill.is_listed)
+        return self._shelf.all
+
+    def catalogue_for(self, task: str, tokens: int = CATALOGUE_TOKENS) -> tuple[tuple[str, str], ...]:
+        """The catalogue; where it takes more than `tokens`, the best matches for the task. See `Shelf.fitting`."""
+        return self._shelf.fitting(task, tokens)
+
+    def manifest(self, name: str) -> Manifest:
+        """Raises `SkillNotFound`."""
+        found = self._manifests.get(fold_name(name))
+        if found is None:
+            raise SkillNotFound(f"there is no skill {name!r}")
+        return found
+
+    def sub_skills(self, manifest: Manifest) -> tuple[Manifest, ...]:
+        """The manifests of a skill's sub-skills, no body read: those it declares, in order, then others of its folder.
+
+        One that is declared without a path and is not in the folder is the library's own of that name. Raises
+        `SkillInvalid` for one that is broken, and `SkillNotFound` for one that is nowhere.
+        """
+        from orchestra.skills.sub_skills import own_sub_skills, with_entry
+
+        entries = {entry.name: entry for entry in manifest.sub_skills}
+        return tuple(
+            child if child is not None else with_entry(self.manifest(name), entries[name])
+            for name, child in own_sub_skills(manifest).items()
+        )
+
+    def load(self, manifest: Manifest, *, model: str = "") -> Skill:
+        """The skill of a manifest: body (or the variant for that model), schemas, callable. Raises `SkillInvalid`."""
+        from orchestra.skills.loading import load
+
+        return load(manifest, model=model)
 
     def get_or_generic(self, name: str) -> tuple[Skill, bool]:
         """The skill of that name and True, or a generic one and False, unless that was what the name meant."""
-        skill = self._skills.get(fold_name(name))
-        return (GENERIC, fold_name(name) == GENERIC.name) if skill is None else (skill, True)
+        folded = fold_name(name)
+        return (self[folded], True) if folded in self._manifests else (GENERIC, folded == GENERIC.name)
 
     def __getitem__(self, name: str) -> Skill:
-        return self._skills[fold_name(name)]
+        return self.load(self._manifests[fold_name(name)])
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and fold_name(name) in self._manifests
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._skills)
+        return iter(self._manifests)
 
     def __len__(self) -> int:
-        return len(self._skills)
+        return len(self._manifests)
+
+    def __eq__(self, other: object) -> bool:
+        return self._manifests == other._manifests if isinstance(other, SkillLibrary) else NotImplemented
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - it is a mapping
 
     def __repr__(self) -> str:
-        return f"SkillLibrary({', '.join(self._skills)})"
+        return f"SkillLibrary({', '.join(self._manifests)})"
 
 
-def _read_folder(folder: Path) -> Iterator[tuple[Skill | None, tuple[Diagnostic, ...]]]:
+def _read_folder(folder: Path) -> list[Any]:
     """Each skill with what was found in its file; None in its place when it is no skill."""
-    from orchestra.skills.front_matter import read_skill
+    from orchestra.skills.index import Entry, index
+    from orchestra.skills.reading import FILE_NAMES, read_manifest
 
-    alone = folder if folder.is_file() and folder.name in _FILE_NAMES else _skill_file(folder)
+    alone = folder if folder.is_file() and folder.name in FILE_NAMES else _skill_file(folder)
     if alone:
-        yield read_skill(alone)
-        return
-    files = _skill_files(folder)
-    if not files:
+        return [Entry(*read_manifest(alone))]
+    entries = index(folder) if folder.is_dir() else []
+    if not entries:
         raise SkillInvalid(
             f"{folder} holds no skill",
             cause="no SKILL.md in it or in the folders directly in it"
@@ -123,26 +212,13 @@ def _read_folder(folder: Path) -> Iterator[tuple[Skill | None, tuple[Diagnostic,
             else "there is no such folder",
             suggestion="Name a folder with a SKILL.md, or a folder of such folders.",
         )
-    for file in files:
-        try:
-            yield read_skill(file)
-        except SkillInvalid as error:
-            message = f"{error.code}: {error.what}" + (f" ({error.cause})" if error.cause else "")
-            yield None, (Diagnostic(str(file), error.details.get("line", 0), "error", message),)
-
-
-def _skill_files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    try:
-        inside = sorted(child for child in folder.iterdir() if child.name not in SKIPPED_FOLDERS and child.is_dir())
-    except OSError as error:
-        raise SkillInvalid(f"{folder} cannot be read", cause=error.strerror or str(error)) from error
-    return [file for file in map(_skill_file, inside) if file]
+    return entries
 
 
 def _skill_file(folder: Path) -> Path | None:
-    return next((folder / name for name in _FILE_NAMES if (folder / name).is_file()), None)
+    from orchestra.skills.reading import FILE_NAMES
+
+    return next((folder / name for name in FILE_NAMES if (folder / name).is_file()), None)
 
 
 @cache
@@ -158,4 +234,5 @@ def _builtin_folder() -> Path:
 @lru_cache(maxsize=2)
 def _load_builtin(folder: Path) -> SkillLibrary:
     library = SkillLibrary.from_path(folder)
-    return SkillLibrary((replace(skill, source="builtin") for skill in library.values()), library.diagnostics)
+    manifests = (replace(manifest, source="builtin") for manifest in library.manifests.values())
+    return SkillLibrary(manifests, library.diagnostics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -102,6 +102,15 @@ class Manifest:
     @property
     def is_composite(self) -> bool:
         return self.type == "composite"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; `folder` and `body` as text, sub-skills that were made in memory under `children`."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("given", "digest")}
+        values |= {"sub_skills": [asdict(entry) for entry in self.sub_skills]}
+        values |= {"routing": asdict(self.routing), "execution": asdict(self.execution)}
+        values |= {"parameters": dict(self.parameters), "output": dict(self.output)}
+        values |= {"folder": str(self.folder or ""), "body": str(self.body or "")}
+        return values | {"children": [child.to_dict() for child in self.children]}
 
     @classmethod
     def of(cls, skill: Skill) -> Manifest:

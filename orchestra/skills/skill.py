@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from orchestra.skills.manifest import Manifest
 
 Severity = Literal["note", "warning", "error"]
+MAX_DERIVED_LENGTH = 200
 RESERVED_NAMES = frozenset({"self"})  # in a plan, `self` says that the planner answered
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])|\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +73,11 @@ def fold_name(name: str) -> str:
     """
     printable = "".join(character for character in name.lower() if character.isprintable() or character.isspace())
     return re.sub(r"[\s_-]+", "-", printable).strip("-")
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence on one line, without a heading's marks, cut at a word when it is long."""
+    sentence = " ".join(_SENTENCE_END.split(text.lstrip("# \t\n"), maxsplit=1)[0].split())
+    if len(sentence) <= MAX_DERIVED_LENGTH:
+        return sentence
+    return sentence[: MAX_DERIVED_LENGTH - 1].rsplit(" ", 1)[0] + "…"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestra.skills import SkillLibrary
-from orchestra.skills.front_matter import read_skill
+from orchestra.skills.loading import read_skill
 
 GOLDEN = Path(__file__).parent / "golden"
 SHIPPED = Path(__file__).parents[2] / "skill_library"

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.errors import SkillInvalid
-from orchestra.skills.front_matter import MAX_FILE_BYTES, read_skill
+from orchestra.skills.front_matter import MAX_FILE_BYTES
+from orchestra.skills.loading import read_skill
 from orchestra.skills.skill import Diagnostic, Skill, fold_name
 
 
@@ -27,7 +28,7 @@ def write(tmp_path: Path):
 
 def test_every_field_of_a_good_file_is_read_without_a_diagnostic(write) -> None:
     path = write(
-        "---\nname: tone-check\ndescription: Finds the tone.\nlicense: MIT\nallowed-tools: Bash(git:*), Read\n"
+        "---\nname: tone-check\ndescription: Finds the tone.\nlicense: MIT\nallowed-tools: Bash(git:*) Read\n"
         "metadata:\n  output_hint: one word\n  layer: enhancement\n"
         '  max_tokens: "300"\n  author: someone\n---\n\nName it.\n'
     )
@@ -281,7 +282,7 @@ def test_what_a_skill_asks_of_its_run_is_read_in_metadata_and_beside_it(write, p
     skill, diagnostics = read_skill(path)
 
     assert getattr(skill, field) == value
-    assert diagnostics == ()
+    assert [found for found in diagnostics if found.severity != "note"] == []
 
 
 @pytest.mark.parametrize("line", ["timeout: -1", "timeout: soon", "retries: 3", "max-turns: 0", "timeout: .nan"])
