@@ -27,6 +27,7 @@ from orchestra.cli.progress import progress
 from orchestra.cli.prompting import approve_option, prompting
 from orchestra.cli.report import answer_text, capsule, waiting_text
 from orchestra.cli.terminal import as_json, print_answer, say, say_error
+from orchestra.cli.tools import load_tools, tool_option
 
 if TYPE_CHECKING:
     from orchestra.result import Result
@@ -42,6 +43,7 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": W
 @documents_and_task
 @model_options
 @skills_option
+@tool_option
 @click.option(
     "--plan",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -132,6 +134,7 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": W
 def run(
     words: tuple[str, ...],
     skill_folders: tuple[Path, ...],
+    tool_names: tuple[str, ...],
     answer_schema: Any,
     config: Path | None,
     is_json: bool,
@@ -153,6 +156,7 @@ def run(
         raise click.UsageError(f"there is no folder to write {str(output)!r} in")
     documents = load_documents(paths)
     library = load_skills(skill_folders, is_quiet=quiet)
+    tools = load_tools(tool_names)
 
     from orchestra.pipeline import orchestrate
 
@@ -164,6 +168,7 @@ def run(
             answer_schema=schema,
             on_event=listener,
             on_approval=on_approval,
+            tools=tools,
             config=config,
             **given(choices),
         )
