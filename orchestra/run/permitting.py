@@ -15,6 +15,7 @@ from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import PermissionRefused, PermissionsNarrowed
 from orchestra.runtime.files import Roots, resolve_permitted
 from orchestra.runtime.node import Node
+from orchestra.runtime.tools.given import VERBS
 from orchestra.skills import Skill
 from orchestra.skills.permissions import OWN_FILES, Grants, Outcome, PermissionSet, Root, ToolCall
 
@@ -77,11 +78,13 @@ def permit(run: Run, node: Node, skill: Skill) -> PermissionSet:
     return permitted.permissions
 
 
-def check_tool(run: Run, node: Node, name: str, arguments: Mapping[str, Any], *, subject: str = "") -> Verdict:
-    """Whether `node` may make this call of a tool. `subject` names the argument that patterns are about, where it is
-    not told by its name. A file of `read_file` and `write_file` is tested too. A denial is an event.
+def check_tool(run: Run, node: Node, name: str, arguments: Mapping[str, Any]) -> Verdict:
+    """Whether `node` may make this call of a tool. A file of `read_file` and `write_file` is tested too.
+
+    A denial is an event.
     """
-    call = ToolCall.of(name, arguments, subject)
+    subject = arguments.get(_first_parameter(run, name))
+    call = ToolCall(name, subject if isinstance(subject, str) else None)
     shown = name if call.subject is None else f"{name}({call.subject})"
     verdict = _verdict(run, node, "tools", call, shown)
     use = FILE_TOOLS.get(name)
@@ -139,6 +142,16 @@ def _places(model: Model) -> tuple[tuple[str, str], ...]:
     """Where a call to a model goes: the model, and the host unless it runs here."""
     host = model_host(model)
     return (("models", model_name(model)), ("hosts", host)) if host else (("models", model_name(model)),)
+
+
+def _first_parameter(run: Run, tool: str) -> str:
+    """What a pattern is about, by the tool's own schema: never by what a model chose to pass. Empty for no tool."""
+    known = run.tools.own.get(tool)
+    if known is None and tool in VERBS:
+        from orchestra.runtime.tools.verbs import verb
+
+        known = verb(tool)
+    return next(iter(known.parameters.get("properties", ())), "") if known is not None else ""
 
 
 def _permitted(run: Run, node: Node | None) -> Permitted:

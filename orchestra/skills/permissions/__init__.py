@@ -1,6 +1,6 @@
 """Permissions: sets that only narrow. `child = parent.intersect(declared).intersect(policy)`."""
 
-from orchestra.skills.permissions.arguments import ArgumentPattern, subject_of
+from orchestra.skills.permissions.arguments import ArgumentPattern
 from orchestra.skills.permissions.declared import declared_permissions
 from orchestra.skills.permissions.entries import OWN_FILES, HostName, Name, Root, ToolCall, ToolRule, model_named
 from orchestra.skills.permissions.grants import Grants, Outcome
@@ -23,5 +23,4 @@ __all__ = [
     "declared_permissions",
     "model_named",
     "narrowings",
-    "subject_of",
 ]

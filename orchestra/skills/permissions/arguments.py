@@ -1,6 +1,7 @@
 """What a pattern says about a tool's argument: `git:*` in `Bash(git:*)`.
 
-The argument is one text of the call (`subject_of`). It can be written in three ways:
+The argument is that of the tool's first parameter, if it is a text; a tool's other arguments are free, so a tool whose
+others matter is better allowed whole or not at all. A pattern is written in one of three ways:
 
 | pattern | allows |
 | --- | --- |
@@ -22,26 +23,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from orchestra.errors import InputInvalid
 
 LONGEST_PATTERN = 500
-_SUBJECTS = ("command", "path", "file_path", "url")
 _RISKY = re.compile(r"[;&|<>()$`\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _UP = re.compile(r"(?:^|[\s/\\=:'\"])\.\.(?:$|[\s/\\'\"])")
 _QUOTES = re.compile(r"[\"'\\^]")
-
-
-def subject_of(arguments: Mapping[str, Any]) -> str | None:
-    """The text of a call that patterns are about: its only argument, or the one of several that is called
-    command, path, file_path or url. None where there is none, or more than one, or it is no text.
-    """
-    names = list(arguments) if len(arguments) == 1 else [name for name in _SUBJECTS if name in arguments]
-    subject = arguments[names[0]] if len(names) == 1 else None
-    return subject if isinstance(subject, str) else None
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from orchestra.errors import InputInvalid
-from orchestra.skills.permissions.arguments import ArgumentPattern, subject_of
+from orchestra.skills.permissions.arguments import ArgumentPattern
 
 Asked = TypeVar("Asked", contravariant=True)
 
@@ -44,18 +43,10 @@ class Entry(Protocol[Asked]):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool's name as the model gave it, and the text that patterns are about (None: there is none)."""
+    """A tool by the name that the model gave, and the text of its first parameter (None where that is no text)."""
 
     name: str
     subject: str | None = None
-
-    @classmethod
-    def of(cls, name: str, arguments: Mapping[str, Any], subject: str = "") -> ToolCall:
-        """`subject` names the argument that patterns are about; without one it is found by `subject_of`."""
-        if not subject:
-            return cls(name, subject_of(arguments))
-        text = arguments.get(subject)
-        return cls(name, text if isinstance(text, str) else None)
 
 
 @dataclass(frozen=True, slots=True)
