@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
 from collections.abc import Coroutine
@@ -37,6 +36,7 @@ from orchestra.runtime.events import (
     RouteStarted,
     Warned,
 )
+from orchestra.runtime.logs import log_listener
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.prefixes import Prefixes, sent_prefixes
 from orchestra.runtime.scheduler import Milestone, Scheduler
@@ -50,8 +50,6 @@ from orchestra.settings import (
     is_path_of_a_file,
 )
 from orchestra.skills import SkillLibrary
-
-log = logging.getLogger("orchestra")
 
 T = TypeVar("T")
 
@@ -129,6 +127,7 @@ class Run:
         library = SkillLibrary.of(skills)
         run_id = services.run_id or uuid.uuid4().hex
         stream = EventStream(services.on_event, run_id=run_id, session_id=services.session_id)
+        stream.listen(log_listener(), reads_text=False)
         fallbacks = tuple(resolve_model(choice) for choice in services.fallbacks)
         scheduler = Scheduler(stream, max_workers=settings.max_workers, pool=services.pool)
         task = task.encode("utf-8", "replace").decode()
@@ -207,7 +206,6 @@ class Run:
 
     def start(self) -> None:
         self.root.start()
-        log.info("models: %s", self.model_names)
         self.stream.emit(
             RouteStarted,
             task=self.task,

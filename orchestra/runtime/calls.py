@@ -91,7 +91,7 @@ async def ask(
     With `streams_answer`, the text goes out as `AnswerDelta` events while it arrives; their attempts count on from
     the node's earlier calls. Raises `ModelError`s, `NodeTimeout`, `RunCancelled`.
     """
-    is_heard = streams_answer and scheduler.stream.is_heard
+    is_heard = streams_answer and scheduler.stream.is_read
     earlier = node.earlier_attempts - limits.attempts_before
 
     def send(deadline: Deadline, attempt: int) -> ModelReply:

@@ -274,15 +274,26 @@ class EventStream:
         self.session_id = session_id
         self.sequence = 0
         self._listeners = tuple(listener for listener in listeners if listener is not None)
+        self._readers = len(self._listeners)
 
-    def listen(self, listener: Listener) -> None:
-        """Tell one more listener, after the others, of what comes from now on."""
-        self._listeners = (*self._listeners, listener)
+    def listen(self, listener: Listener | None, *, reads_text: bool = True) -> None:
+        """Tell one more listener, after the others, of what comes from now on.
+
+        For one that does not read the answer as it arrives, no call is made to stream.
+        """
+        if listener is not None:
+            self._listeners = (*self._listeners, listener)
+            self._readers += reads_text
 
     @property
     def is_heard(self) -> bool:
         """False when there is nobody to tell, and events need not even be made."""
         return bool(self._listeners)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody wants the answer as it arrives."""
+        return self._readers > 0
 
     def emit(self, event_type: type[Event], /, **values: Any) -> None:
         if not self._listeners:
