@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from orchestra.models.protocol import Model
 from orchestra.runtime.calls import model_host, model_name
 from orchestra.skills import Skill
+from orchestra.skills.manifest import Manifest
 from orchestra.skills.permissions import (
     EVERYTHING,
     OWN_FILES,
@@ -27,7 +28,6 @@ from orchestra.skills.permissions.declared import NO_TOOLS
 from orchestra.skills.policy import DEFAULT_TOOLS, Policy
 
 OUR_TOOLS = (*DEFAULT_TOOLS, "write_file")
-_SKILL_FILES = ("skill.md", "skill.yaml", "skill.yml")
 
 
 class Step(NamedTuple):
@@ -59,13 +59,14 @@ class Permitted:
 class Permits:
     """By node id what each may do; a node that is not in it may do what its parent may. Nothing adds to a permission.
 
-    `tools` are the names of the tools that the run has.
+    `tools` are the names of the tools that the run has, `skills` those that nodes were permitted for, by node id.
     """
 
     policy: Policy
     root: Permitted
     tools: tuple[str, ...] = OUR_TOOLS
     nodes: dict[str, Permitted] = field(default_factory=dict[str, Permitted])
+    skills: dict[str, Skill] = field(default_factory=dict[str, Skill])
     _known: dict[tuple[Any, ...], Permitted] = field(default_factory=dict[tuple[Any, ...], Permitted])
 
     @classmethod
@@ -77,7 +78,7 @@ class Permits:
         files: Sequence[Path] = (),
         tools: Sequence[str] = (),
         cost_usd: float | None = None,
-        skills: Iterable[Skill] = (),
+        skills: Iterable[Manifest] = (),
     ) -> Permits:
         """Of a run with these models, files of documents, registered tools and skills."""
         models = tuple(models)
@@ -94,7 +95,7 @@ class Permits:
         steps = (Step("run", "the run has no such tool", given), Step("policy", _reason(policy), allowed))
         return cls(policy, Permitted(permissions, lost, steps), has)
 
-    def of_skill(self, parent: Permitted, skill: Skill) -> Permitted:
+    def of_skill(self, parent: Permitted, skill: Skill | Manifest) -> Permitted:
         """What is left of `parent` for a skill. Worked out once for each."""
         if skill.is_trusted and skill.allowed_tools is None:
             return parent
@@ -125,13 +126,13 @@ def files_of(context: object) -> list[Path]:
     return [item for item in items if isinstance(item, Path) and str(item) != "-"]
 
 
-def folder_of(skill: Skill) -> Path | None:
-    """Where a skill's files are; None for one that has none."""
-    path = Path(skill.source) if skill.source else None
-    return path.resolve().parent if path is not None and path.name.lower() in _SKILL_FILES else None
+def folder_of(skill: Skill | Manifest) -> Path | None:
+    """Where a skill's files are, resolved; None for one that was made in memory."""
+    manifest = skill.manifest if isinstance(skill, Skill) else skill
+    return manifest.folder.resolve() if manifest is not None and manifest.folder is not None else None
 
 
-def _of_skill(parent: Permitted, skill: Skill) -> Permitted:
+def _of_skill(parent: Permitted, skill: Skill | Manifest) -> Permitted:
     name = skill.name
     declared, unread = declared_permissions(skill)
     found = Permitted(parent.permissions, (), parent.steps)
@@ -154,7 +155,7 @@ def _of_skill(parent: Permitted, skill: Skill) -> Permitted:
     return Permitted(found.permissions, tuple(lost), found.steps) if lost else parent
 
 
-def _never_written(policy: Policy, skills: Iterable[Skill]) -> PermissionSet:
+def _never_written(policy: Policy, skills: Iterable[Manifest]) -> PermissionSet:
     """Everything but what says what may be done: the policy's file and the skills."""
     places: list[Any] = [folder for skill in skills if (folder := folder_of(skill)) is not None]
     if policy.source and Path(policy.source).is_file():

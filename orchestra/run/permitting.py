@@ -64,6 +64,7 @@ def permit(run: Run, node: Node, skill: Skill) -> PermissionSet:
     """
     parent = _permitted(run, node.parent)
     permitted = run.permits.of_skill(parent, skill)
+    run.permits.skills[node.id] = skill
     if permitted is parent:
         return parent.permissions
     run.permits.nodes[node.id] = permitted
@@ -164,10 +165,9 @@ def _permitted(run: Run, node: Node | None) -> Permitted:
 
 
 def _own_folder(run: Run, node: Node | None) -> Path | None:
-    while node is not None and not node.skill:
+    while node is not None and node.id not in run.permits.skills:
         node = node.parent
-    skill = run.library.get(node.skill) if node is not None else None
-    return folder_of(skill) if skill is not None else None
+    return folder_of(run.permits.skills[node.id]) if node is not None else None
 
 
 def _of_file(run: Run, node: Node, path: object, use: Use) -> Verdict:

@@ -139,7 +139,7 @@ class Run:
             files=files_of(context),
             tools=tools.names,
             cost_usd=settings.max_cost_usd,
-            skills=library.values(),
+            skills=library.manifests.values(),
         )
         return cls(
             documents,

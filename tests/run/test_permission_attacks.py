@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from orchestra.run.permitting import check_host, check_tool, permissions_of, per
 from orchestra.runtime.events import PermissionRefused
 from orchestra.runtime.files import open_permitted
 from orchestra.settings import Services, Settings
-from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills import SkillLibrary
 from orchestra.skills.fields import tool_patterns
 from orchestra.skills.policy import Policy
 
@@ -65,12 +66,11 @@ def prepare(workspace: Path, setup: dict[str, Any], events: list) -> tuple[Run, 
     policy = Policy.from_mapping(
         {table: setup[table] for table in ("allow", "ask", "deny") if table in setup}, folder=workspace / "room"
     )
+    written = SkillLibrary.from_path(workspace / "room/skill")["skill"]
     skills = [
-        Skill(
-            f"skill-{number}",
-            "It does.",
-            "Do.",
-            source=str(workspace / "room/skill/SKILL.md"),
+        replace(
+            written,
+            name=f"skill-{number}",
             allowed_tools=tool_patterns(allowed) if allowed else None,
             is_trusted=bool(allowed),
         )
@@ -78,7 +78,7 @@ def prepare(workspace: Path, setup: dict[str, Any], events: list) -> tuple[Run, 
     ]
     model = ScriptedModel()
     services = Services(events.append, policy=policy, tools=(Bash, Fetch, note))
-    library = SkillLibrary.builtin().merged({skill.name: skill for skill in skills})
+    library = SkillLibrary.from_path(workspace / "room/skill")
     run = Run.prepare("A text.", "Tell me.", library, (model, model, model), Settings(), services)
     node = run.root
     for skill in skills:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestra.errors import InputInvalid
+from orchestra.skills.manifest import Manifest
 from orchestra.skills.permissions.entries import Name, ToolRule
 from orchestra.skills.permissions.grants import Grants
 from orchestra.skills.permissions.permission_set import EVERYTHING, PermissionSet
@@ -17,7 +18,7 @@ WORDS_OF_THE_FORMAT = {
 """Tools that skills written for other programs name, and ours that do the same."""
 
 
-def declared_permissions(skill: Skill) -> tuple[PermissionSet, tuple[str, ...]]:
+def declared_permissions(skill: Skill | Manifest) -> tuple[PermissionSet, tuple[str, ...]]:
     """What a skill asks for at most, whatever it is given; and those of its `allowed-tools` that name no tool.
 
     Without `allowed-tools` that is everything: it inherits. An entry that cannot be read allows nothing.
