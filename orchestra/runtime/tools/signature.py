@@ -43,7 +43,8 @@ class Arguments:
 
     def read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Values by the callable's own names, defaults left to it. Raises pydantic's `ValidationError`."""
-        read = self.model.model_validate_json(json.dumps(dict(arguments)))
+        written = json.dumps(dict(arguments), ensure_ascii=False).encode("utf-8", "replace")
+        read = self.model.model_validate_json(written)
         return {
             name: getattr(read, f"p{at}") for at, name in enumerate(self.names) if f"p{at}" in read.model_fields_set
         }
