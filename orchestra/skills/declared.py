@@ -104,8 +104,8 @@ class Declared(_Part):
     type: Annotated[SkillType, BeforeValidator(fold_type)] = "prompt"
     triggers: Texts = ()
     sub_skills: Annotated[tuple[SubSkillEntry, ...], BeforeValidator(_entries), Field(max_length=MOST_SUB_SKILLS)] = ()
-    routing: RoutingEntry = Field(default_factory=RoutingEntry)
-    execution: ExecutionEntry = Field(default_factory=ExecutionEntry)
+    routing: RoutingEntry | None = None
+    execution: ExecutionEntry | None = None
     parameters: Annotated[dict[str, Any], BeforeValidator(_schema)] = Field(default_factory=dict)
     output: Annotated[dict[str, Any], BeforeValidator(_schema)] = Field(default_factory=dict)
     data_flow: Annotated[tuple[Text, ...], BeforeValidator(_flow)] = ()
@@ -161,7 +161,7 @@ def declared(
         field = field_of(key)
         if field not in known or (value is None and field not in NARROW):
             continue
-        text = fields.text_of(*path, key) if field in _AS_WRITTEN else None
+        text = fields.text_of(*path, key) if field in _AS_WRITTEN and not isinstance(value, str) else None
         values[field], keys[field] = (value if text is None else text), key
     try:
         return Declared.model_validate(values)

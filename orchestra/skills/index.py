@@ -137,16 +137,15 @@ def _skill_files(folder: Path) -> Iterator[_SkillFile]:
         raise Place(str(folder)).invalid(0, "cannot be read", error.strerror or str(error)) from error
     if len(inside) > MOST_SKILLS:
         raise Place(str(folder)).invalid(0, f"holds {len(inside):,} folders", f"at most {MOST_SKILLS:,}")
-    base = str(folder)
     for name in inside:
         if name in SKIPPED_FOLDERS:
             continue
-        below = os.path.join(base, name)
+        below = f"{folder}{os.sep}{name}{os.sep}"
         for file_name in (*FILE_NAMES, YAML_NAME):
-            path = os.path.join(below, file_name)
+            path = below + file_name
             stamp = _stamp(path)
             if stamp is not None:
-                beside = _stamp(os.path.join(below, YAML_NAME)) if file_name != YAML_NAME else None
+                beside = _stamp(below + YAML_NAME) if file_name != YAML_NAME else None
                 yield _SkillFile(f"{name}/{file_name}", path, (stamp, beside))
                 break
 
@@ -230,10 +229,7 @@ def _row(file: _SkillFile, entry: Entry) -> Row:
 
 
 def _entry(row: Row, path: str) -> Entry:
-    found = tuple(Diagnostic(one[0] if os.path.isabs(one[0]) else path + one[0], *one[1:]) for one in row[4])
+    found = tuple(Diagnostic(one[0] if os.path.isabs(one[0]) else path + one[0], *one[1:]) for one in row[4] or ())
     if row[3] is None:
         return Entry(None, found)
-    body = Path(path)
-    return Entry(
-        Manifest(**row[3], source=path, folder=body.parent, body=body if body.name != YAML_NAME else None), found
-    )
+    return Entry(Manifest(**row[3], source=path, file=path), found)

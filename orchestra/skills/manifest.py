@@ -61,8 +61,8 @@ class Manifest:
     `parameters` and `output` are as written: JSON schemas, the short form `{"required": [...], "optional": [...],
     "defaults": {...}}`, or `{"file": "schemas/x.json"}`; `data_flow` holds lines such as `step_1.output.urgent →
     step_2.email_list`. `function` names the callable of a code skill as "file.py:name". `applies` is a CEL condition.
-    `folder` is what its paths cannot leave, `body` the file that holds its body. A skill that was made in memory is
-    `given`, and its sub-skills are `children`. `digest` binds a trusted skill of a project to what its folder held.
+    `file` is the SKILL.md (or the skill.yaml that stands alone) that it was read from. A skill that was made in memory
+    is `given`, and its sub-skills are `children`. `digest` binds a trusted skill of a project to what its folder held.
     """
 
     name: str
@@ -93,23 +93,31 @@ class Manifest:
     is_listed: bool = True
     is_trusted: bool = True
     source: str = ""
-    folder: Path | None = None
-    body: Path | None = None
+    file: str = ""
     digest: str = ""
     given: Skill | None = None
     children: tuple[Manifest, ...] = ()
+
+    @property
+    def folder(self) -> Path | None:
+        """What its paths cannot leave."""
+        return Path(self.file).parent if self.file else None
+
+    @property
+    def body(self) -> Path | None:
+        """The file that holds its body; None where skill.yaml stands alone."""
+        return Path(self.file) if self.file and not self.file.endswith(".yaml") else None
 
     @property
     def is_composite(self) -> bool:
         return self.type == "composite"
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; `folder` and `body` as text, sub-skills that were made in memory under `children`."""
+        """JSON-ready; sub-skills that were made in memory stand under `children`."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("given", "digest")}
         values |= {"sub_skills": [asdict(entry) for entry in self.sub_skills]}
         values |= {"routing": asdict(self.routing), "execution": asdict(self.execution)}
         values |= {"parameters": dict(self.parameters), "output": dict(self.output)}
-        values |= {"folder": str(self.folder or ""), "body": str(self.body or "")}
         return values | {"children": [child.to_dict() for child in self.children]}
 
     @classmethod

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from orchestra.errors import SkillInvalid
@@ -15,6 +14,8 @@ from orchestra.skills.declared import (
     METADATA_FIELDS,
     ConditionEntry,
     Declared,
+    ExecutionEntry,
+    RoutingEntry,
     SubSkillEntry,
     declared,
     field_of,
@@ -121,14 +122,15 @@ def _of_front_matter(fields: YamlMap, found: list[Diagnostic]) -> Declared:
     if odd:
         where = fields.line_of("metadata", odd[0])
         found.append(place.found(where, "note", f"metadata holds more than text: {', '.join(odd[:5])}"))
+    if not any(field_of(key) in METADATA_FIELDS for key in metadata):
+        return top
     return top.over(declared(fields, found, within="metadata", known=METADATA_FIELDS))
 
 
 def _manifest(
     own: Declared, front: Declared, fields: YamlMap, path: Path, found: list[Diagnostic], *, is_trusted: bool
 ) -> Manifest:
-    folder = path.parent if path.parent.name else path.parent.absolute()
-    called = path.stem if path.name not in (*FILE_NAMES, YAML_NAME) else folder.name or folder.resolve().name
+    called = path.stem if path.name not in (*FILE_NAMES, YAML_NAME) else path.parent.name or path.absolute().parent.name
     name = fold_name(own.name) or fold_name(called)
     place = fields.place
     if not own.description:
@@ -136,13 +138,11 @@ def _manifest(
     if not name or name in RESERVED_NAMES:
         raise place.invalid(fields.line_of("name"), f"has a name that cannot be used: {name!r}")
     _check_format(front, called, name, fields, found)
-    manifest = manifest_of(own, name, source=str(path))
-    body = path if path.name != YAML_NAME else None
-    return replace(manifest, is_trusted=is_trusted, folder=folder, body=body)
+    return manifest_of(own, name, source=place.path, file=place.path, is_trusted=is_trusted)
 
 
-def manifest_of(own: Declared, name: str, *, source: str = "") -> Manifest:
-    """What is declared, as a manifest of its own, in no folder yet."""
+def manifest_of(own: Declared, name: str, *, source: str = "", file: str = "", is_trusted: bool = True) -> Manifest:
+    """What is declared, as a manifest."""
     kind = own.type if "type" in own.model_fields_set else "code" if own.function else "prompt"
     is_enhancing = own.layer == "enhancement"
     return Manifest(
@@ -152,12 +152,8 @@ def manifest_of(own: Declared, name: str, *, source: str = "") -> Manifest:
         version=own.version,
         triggers=own.triggers,
         sub_skills=tuple(SubSkill(one.name, one.path, one.triggers, one.dependencies) for one in own.sub_skills),
-        routing=Routing(
-            own.routing.strategy,
-            own.routing.max_depth,
-            tuple(branch for one in own.routing.conditions for branch in _branches(one)),
-        ),
-        execution=Execution(**own.execution.model_dump()),
+        routing=_routing(own.routing) if own.routing else Routing(),
+        execution=_execution(own.execution) if own.execution else Execution(),
         parameters=own.parameters,
         output=own.output,
         data_flow=own.data_flow,
@@ -176,8 +172,19 @@ def manifest_of(own: Declared, name: str, *, source: str = "") -> Manifest:
         timeout_s=own.timeout,
         retries=own.retries,
         is_listed=not own.disable_model_invocation,
+        is_trusted=is_trusted,
         source=source,
+        file=file,
     )
+
+
+def _routing(entry: RoutingEntry) -> Routing:
+    branches = tuple(branch for one in entry.conditions for branch in _branches(one))
+    return Routing(entry.strategy, entry.max_depth, branches)
+
+
+def _execution(entry: ExecutionEntry) -> Execution:
+    return Execution(entry.allow_parallel, entry.timeout_per_skill, entry.retry_on_failure)
 
 
 def _branches(entry: ConditionEntry) -> Iterator[Branch]:

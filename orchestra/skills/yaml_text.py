@@ -6,7 +6,7 @@ Aliases, tags that could name code, deep nesting and more than one document are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -17,8 +17,10 @@ from orchestra.skills.skill import Diagnostic, Severity
 MAX_DEPTH = 16
 MAX_CHARACTERS = 64 * 1024
 
-_PLAIN = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "map", "seq"))
-_TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_TEXT, _MAP, _SEQUENCE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "map", "seq"))
+_PLAIN = frozenset(
+    {_TEXT, _MAP, _SEQUENCE, *(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool", "null", "timestamp"))}
+)
 _KEY_AND_VALUE = re.compile(r"^([ ]*(?:- )?)([A-Za-z][\w-]*:[ ]+)(\S.*?)[ ]*$")
 _BLOCK = re.compile(r"[|>][-+0-9]*([ ]+#.*)?")
 _NESTING = re.compile(r"[\[{]|[-?:][ \t]+(?=[-?:\[{])")  # what may open a level within a line
@@ -108,10 +110,11 @@ def _load(text: str, place: Place) -> tuple[Any, Any]:
         node = loader.get_single_node()
         if node is None:
             return None, None
-        _check_nodes(node, text, place)
+        if "*" in text or "!" in text:  # without these there is neither alias nor tag
+            _check_nodes(node, text, place)
         try:
-            return _plain(loader.construct_document(node)), node
-        except (ValueError, TypeError, OverflowError) as error:  # an impossible date, an unhashable key
+            return _value(node, loader), node
+        except (ValueError, TypeError, OverflowError) as error:  # an impossible date, a number without end
             raise yaml.YAMLError(str(error)) from error
     finally:
         loader.dispose()
@@ -145,7 +148,7 @@ def _check_nodes(root: Any, text: str, place: Place) -> None:
             line = _line_of_alias(text) + place.first_line
             raise place.invalid(line, "uses a YAML alias", "aliases are refused: they can grow without bound")
         seen.add(id(node))
-        if node.tag not in _PLAIN and node.tag != _TIMESTAMP:
+        if node.tag not in _PLAIN:
             raise place.invalid(line, "uses a YAML tag", "tags are refused: they can name code")
         if isinstance(node.value, list):
             waiting.extend(below for child in node.value for below in _below(child))
@@ -178,15 +181,22 @@ def _pairs(children: list[Any]) -> Iterator[tuple[Any, Any]]:
     return (child for child in children if isinstance(child, tuple))
 
 
-def _plain(value: Any) -> Any:
+def _value(node: Any, loader: Any) -> Any:
     """JSON's kinds of values only: keys and dates as text."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, date):  # a datetime is one too
-        return value.isoformat()
-    return value
+    if node.tag == _TEXT or node.tag not in _PLAIN:
+        return node.value
+    if node.tag == _MAP:
+        return {_key(key): _value(inner, loader) for key, inner in node.value}
+    if node.tag == _SEQUENCE:
+        return [_value(inner, loader) for inner in node.value]
+    value = loader.construct_object(node)
+    return value.isoformat() if isinstance(value, date) else value  # a datetime is one too
+
+
+def _key(node: Any) -> str:
+    if not isinstance(node.value, str):
+        raise ValueError("a key is a list or a mapping")
+    return node.value
 
 
 def _mend(text: str) -> tuple[str, list[int]]:
