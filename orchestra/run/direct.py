@@ -8,6 +8,7 @@ from orchestra.planning.assemble import Assignment
 from orchestra.planning.history import with_history
 from orchestra.planning.synthesis import AnswerSchema, Draft, with_schema
 from orchestra.run.permitting import permit
+from orchestra.run.retrying import with_retries
 from orchestra.run.state import Run
 from orchestra.run.synthesize import ask_for_data
 
@@ -21,7 +22,12 @@ async def answer_with_data(run: Run, assignment: Assignment, schema: AnswerSchem
         assignment.request(max_tokens=run.settings.synthesis_max_tokens, temperature=run.settings.temperature), schema
     )
     request = with_history(request, run.history)
-    job = run.scheduler.spawn(ask_for_data(run, node, run.worker, request, schema), node)
+
+    async def once(number: int) -> Draft:
+        return await ask_for_data(run, node, run.worker, request, schema)
+
+    work = with_retries(run, node, run.settings.retries_of(assignment.skill), once)
+    job = run.scheduler.spawn(work, node)
     await run.scheduler.join([job])
     if job.error is None:
         return [Finding(subtask.id, subtask.task, job.value.text)], job.value

@@ -28,6 +28,7 @@ from orchestra.run.asking import ask, keep_reply
 from orchestra.run.confirming import approve_subtask
 from orchestra.run.followup import follow_up
 from orchestra.run.permitting import permit
+from orchestra.run.retrying import with_retries
 from orchestra.run.state import Run
 from orchestra.run.tool_loop import answer
 from orchestra.run.toolbox import tool_names
@@ -124,16 +125,37 @@ async def _execute_one(
     *,
     streams_answer: bool,
 ) -> None:
-    permit(run, node, assignment.skill)
-    if assignment.error is not None:
-        raise assignment.error
-    known = [findings[name] for name in assignment.subtask.depends_on]
-    if assignment.skill.needs_approval:
-        assignment = await approve_subtask(run, node, assignment, call.slices, known)
-    subtask = assignment.subtask
-    text = await _reply_of(run, node, assignment, call, known, streams_answer=streams_answer)
-    text = await follow_up(run, node, assignment, text.strip(), known, streams_answer=streams_answer)
-    findings[subtask.id] = Finding(subtask.id, subtask.task, text)
+    try:
+        permit(run, node, assignment.skill)
+        if assignment.error is not None:
+            raise assignment.error
+        known = [findings[name] for name in assignment.subtask.depends_on]
+        if assignment.skill.needs_approval:
+            assignment = await approve_subtask(run, node, assignment, call.slices, known)
+        subtask = assignment.subtask
+        one = partial(_try, run, node, assignment, call, known, streams_answer=streams_answer)
+        text = await with_retries(run, node, run.settings.retries_of(assignment.skill), one)
+        findings[subtask.id] = Finding(subtask.id, subtask.task, text)
+    finally:
+        if node.id == f"run/subtask-{call.bundle.first.subtask.id}":  # whatever became of it, the others go on
+            call.answered.reach()
+
+
+async def _try(
+    run: Run,
+    node: Node,
+    assignment: Assignment,
+    call: _Shared,
+    known: Sequence[Finding],
+    number: int,
+    *,
+    streams_answer: bool,
+) -> str:
+    """What a subtask found; `number` counts the tries from 0. Only the first one shares a call with other subtasks."""
+    shared = call if number == 0 else _Shared(Bundle((assignment,)), call.slices)
+    run.followups.pop(assignment.subtask.id, None)
+    text = await _reply_of(run, node, assignment, shared, known, streams_answer=streams_answer)
+    return await follow_up(run, node, assignment, text.strip(), known, streams_answer=streams_answer)
 
 
 async def _reply_of(

@@ -42,8 +42,14 @@ class RetryPolicy:
             return None
         if error.retry_after_s is not None:
             return error.retry_after_s if error.retry_after_s <= LONGEST_OBEYED_WAIT_S else None
+        return self.backoff_s(attempt, error)
+
+    def backoff_s(self, attempt: int, error: BaseException) -> float:
+        """Seconds to wait after attempt `attempt`, where the server does not say."""
+        import tenacity
+
         wait = tenacity.wait_exponential(multiplier=self.first_wait_s) + tenacity.wait_random(0, self.first_wait_s / 2)
-        return min(float(wait(state)), self.longest_wait_s)
+        return min(float(wait(_failed_state(error, attempt))), self.longest_wait_s)
 
 
 def _failed_state(error: BaseException, attempt: int) -> RetryCallState:
