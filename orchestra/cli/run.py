@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, WAITING, debug_option
+from orchestra.cli.json_log import log_option, logged_as_json
 from orchestra.cli.options import (
     config_option,
     documents_and_task,
@@ -129,6 +130,7 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": W
     metavar="FILE",
     help="Write there instead.",
 )
+@log_option
 @click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
 @debug_option
 def run(
@@ -139,6 +141,7 @@ def run(
     config: Path | None,
     is_json: bool,
     output: Path | None,
+    log_place: str | None,
     quiet: bool,
     approve: str,
     **choices: Any,
@@ -160,7 +163,12 @@ def run(
 
     from orchestra.pipeline import orchestrate
 
-    with progress(is_quiet=quiet) as shown, prompting(shown, approve) as (listener, on_approval):
+    quiet = quiet or log_place == "-"  # lines of JSON only
+    with (
+        logged_as_json(log_place),
+        progress(is_quiet=quiet) as shown,
+        prompting(shown, approve) as (listener, on_approval),
+    ):
         result = orchestrate(
             documents,
             task,

@@ -90,7 +90,7 @@ def logged_id(node_id: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _is_heard(logger: logging.Logger) -> bool:
