@@ -19,6 +19,8 @@ COMMANDS = {
     "slice": ("orchestra.cli.document:slice_", "Print what pointers into a document resolve to."),
     "skills": ("orchestra.cli.skills:skills", "List the skills that a run may use."),
     "models": ("orchestra.cli.models:models", "Show which models are configured."),
+    "runs": ("orchestra.cli.runs:runs", "List, show, export and remove the runs on record."),
+    "replay": ("orchestra.cli.replay:replay", "Show a run again as it went."),
     "approve": ("orchestra.cli.approve:approve", "Answer what a run waits for."),
     "config": ("orchestra.cli.config:config", "Show each setting and where it comes from."),
     "explain": ("orchestra.cli.explain:explain", "Explain the code of an error or a notice."),

@@ -33,12 +33,16 @@ on_unresolved_option = click.option(
 )
 
 
-def _config_here(_: click.Context, __: click.Parameter, given: Path | None) -> Path | None:
+def config_here(given: Path | None = None) -> Path | None:
     """The file that was named, else the one of the folder that the command was started in, if it has one."""
     if given is not None or os.environ.get("ORCHESTRA_CONFIG", "").strip():
         return given
     here = Path("orchestra.toml")
     return here if here.exists() else None
+
+
+def _config_here(_: click.Context, __: click.Parameter, given: Path | None) -> Path | None:
+    return config_here(given)
 
 
 config_option = click.option(

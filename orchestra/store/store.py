@@ -12,6 +12,7 @@ from orchestra.errors import StoreUnavailable
 from orchestra.store.approvals import Approvals, Leases
 from orchestra.store.database import Database
 from orchestra.store.documents import Cache, Documents
+from orchestra.store.faults import of_system
 from orchestra.store.journal import Calls, Events
 from orchestra.store.location import Location
 from orchestra.store.runs import Runs
@@ -40,9 +41,10 @@ class Store(Runs, Events, Calls, Approvals, Leases, Documents, Cache, Sessions):
         if path is not None and not path.exists():
             if not create:
                 raise StoreUnavailable(
-                    f"there is no store {location.shown}", suggestion="Run with --store, or name another store."
+                    f"there is no store {location.shown}",
+                    suggestion="It is made by the first run that is kept there; or name another store.",
                 )
-            _make_folder(path.parent, location)
+            _make_file(path, location)
         store = cls(Database(location))
         try:
             store.database.open()
@@ -119,10 +121,10 @@ def _identity(path: Path | None) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _make_folder(folder: Path, location: Location) -> None:
+def _make_file(path: Path, location: Location) -> None:
+    """Nobody else may read it: documents and answers stand in it. SQLite gives its log the same permissions."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        from orchestra.store.faults import of_system
-
         raise of_system(error, location) from error
