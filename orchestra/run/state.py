@@ -49,7 +49,8 @@ from orchestra.settings import (
     Skills,
     is_path_of_a_file,
 )
-from orchestra.skills import SkillLibrary
+from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.manifest import Manifest
 
 T = TypeVar("T")
 
@@ -104,6 +105,8 @@ class Run:
     tools: GivenTools = field(default_factory=GivenTools)
     tool_calls: dict[str, list[CalledTool]] = field(default_factory=dict)
     step_outputs: dict[str, Any] = field(default_factory=dict)
+    loaded_skills: dict[tuple[str, str], Skill] = field(default_factory=dict)
+    reached_sub_skills: dict[tuple[str, str], dict[str, Manifest]] = field(default_factory=dict)
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)

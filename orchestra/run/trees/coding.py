@@ -14,7 +14,7 @@ from orchestra.run.approvals import Question, ask_person
 from orchestra.run.skills_in_use import sub_skills
 from orchestra.run.state import Run
 from orchestra.run.trees.calls import SkillCall, SkillResult
-from orchestra.settings import SUBTASK_TIMEOUT_S
+from orchestra.runtime.nesting import nest
 from orchestra.skills import Skill
 from orchestra.skills.code import Asking, AskUser, CallSkill, CodeContext, RequestApproval, Wish, as_json, call_code
 from orchestra.skills.skill import fold_name
@@ -31,7 +31,7 @@ async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -
     record = run.journal.find(key)
     if record is not None and record.payload is not None:
         return record.payload["output"]
-    timeout_s = skill.timeout_s or call.timeout_s or SUBTASK_TIMEOUT_S
+    timeout_s = skill.timeout_s or call.timeout_s or run.settings.subtask_limit_s(skill)
 
     async def on_worker(work: Callable[[], Any]) -> Any:
         return await run.scheduler.call(lambda deadline, attempt: work(), node=call.node, timeout_s=timeout_s)
@@ -99,12 +99,13 @@ async def _granted(run: Run, call: SkillCall, wish: Wish, count: int, execute: E
 
 
 async def _call_sub_skill(run: Run, call: SkillCall, wish: CallSkill, count: int, execute: Executor) -> Any:
-    subs = sub_skills(run, call.manifest, call.node)
+    subs = sub_skills(run, call.manifest)
     manifest = subs.get(fold_name(wish.name))
     if manifest is None:
         known = f"its sub-skills are {', '.join(subs) or 'none'}"
         raise SkillNotFound(f"{call.manifest.name} calls {wish.name!r}", cause=known)
-    node = run.child(call.node, f"call-{count}", "skill", skill=manifest.name)
+    node = nest(call.node, f"call-{count}", "skill", skill=manifest.name, max_depth=run.settings.max_depth)
+    run.nodes[node.id] = node
     path = (*call.path, call.manifest.name)
     made = replace(call, manifest=manifest, node=node, path=path, parameters=dict(wish.parameters))
     job = run.scheduler.spawn(execute(run, made), node)

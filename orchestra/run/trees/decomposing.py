@@ -11,7 +11,6 @@ from orchestra.planning.routing import SubSkillCard, again, decomposition_reques
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.run.trees.calls import SkillCall
-from orchestra.settings import PHASE_TIMEOUT_S
 from orchestra.skills.manifest import Branch, Manifest
 from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.flow import Binding, bindings
@@ -48,12 +47,12 @@ async def decompose(run: Run, call: SkillCall, subs: SubSkills, body: str) -> St
     request = decomposition_request(call.query, call.manifest.name, body, cards, temperature=run.settings.temperature)
 
     async def work() -> Decomposition:
-        reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+        reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
         try:
             return _read(reply, call.manifest, subs)
         except PlanInvalid as error:
             run.warn("PLAN_ASKED_AGAIN", f"{node.id}: {error.what}: {error.cause}", node.id)
-            reply = await ask(run, node, run.planner, again(request, reply, error.cause), PHASE_TIMEOUT_S)
+            reply = await ask(run, node, run.planner, again(request, reply, error.cause), run.settings.phase_limit_s)
             return _read(reply, call.manifest, subs)
 
     job = run.scheduler.spawn(work(), node)

@@ -10,14 +10,13 @@ from orchestra.models.json_text import repaired
 from orchestra.models.protocol import ModelReply
 from orchestra.planning.routing import again, skill_request
 from orchestra.run.approvals import Question, ask_person
-from orchestra.run.asking import ask
 from orchestra.run.permitting import permit
 from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
+from orchestra.run.tool_loop import answer
 from orchestra.run.trees.calls import SkillCall, SkillResult
 from orchestra.run.trees.coding import run_code
 from orchestra.run.trees.composite import run_composite
-from orchestra.settings import SUBTASK_TIMEOUT_S
 from orchestra.skills import Skill
 
 
@@ -26,13 +25,13 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
 
     Raises `PermissionDenied`, `ApprovalRejected`, `OutputInvalid`, `RunWaiting`, `ModelError`s.
     """
-    skill = await load(run, call.manifest, call.node)
+    skill = load(run, call.manifest, call.node)
     permit(run, call.node, skill)
     call = await _approved(run, call, skill)
     if skill.function is None and not call.manifest.is_composite:
         return SkillResult(await _prompt(run, call, skill))
     if call.manifest.is_composite:
-        subs = sub_skills(run, call.manifest, call.node)
+        subs = sub_skills(run, call.manifest)
         result = await run_composite(run, call, subs, skill.system_prompt, execute_skill)
     else:
         result = SkillResult(await run_code(run, call, skill, execute_skill))
@@ -71,12 +70,12 @@ async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
     key = request.fingerprint
     if key in run.step_outputs:
         return run.step_outputs[key]
-    timeout_s = skill.timeout_s or call.timeout_s or SUBTASK_TIMEOUT_S
-    reply = await ask(run, call.node, run.worker, request, timeout_s)
+    timeout_s = skill.timeout_s or call.timeout_s or run.settings.subtask_limit_s(skill)
+    reply = await answer(run, call.node, skill, request, timeout_s)
     output, problem = _read(reply, skill)
     if problem:
         run.warn("OUTPUT_ASKED_AGAIN", f"{call.node.id}: {problem}", call.node.id)
-        reply = await ask(run, call.node, run.worker, again(request, reply, problem), timeout_s)
+        reply = await answer(run, call.node, skill, again(request, reply, problem), timeout_s)
         output, problem = _read(reply, skill)
     if problem:
         raise OutputInvalid(f"the reply of {skill.name} does not fit its schema", cause=problem, raw=reply.text)

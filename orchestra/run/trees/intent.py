@@ -10,7 +10,6 @@ from orchestra.planning.routing import again, intent_request, read_reply
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
-from orchestra.settings import PHASE_TIMEOUT_S
 from orchestra.skills.manifest import Manifest
 from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.replies import Intent
@@ -41,12 +40,14 @@ def decide(query: str, skills: Sequence[Manifest]) -> Intent | None:
 async def _ask(run: Run, node: Node, query: str, skills: Sequence[Manifest]) -> Intent:
     catalogue = [(skill.name, skill.description) for skill in skills]
     request = intent_request(query, catalogue, temperature=run.settings.temperature)
-    reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:
         return _known(reply, skills)
     except PlanInvalid as error:
         run.warn("PLAN_ASKED_AGAIN", f"{node.id}: {error.what}: {error.cause}", node.id)
-        return _known(await ask(run, node, run.planner, again(request, reply, error.cause), PHASE_TIMEOUT_S), skills)
+        return _known(
+            await ask(run, node, run.planner, again(request, reply, error.cause), run.settings.phase_limit_s), skills
+        )
 
 
 def _known(reply: ModelReply, skills: Sequence[Manifest]) -> Intent:

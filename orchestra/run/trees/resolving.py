@@ -12,7 +12,6 @@ from orchestra.run.approvals import Question, ask_person
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.run.trees.calls import SkillCall
-from orchestra.settings import PHASE_TIMEOUT_S
 from orchestra.skills.trees.flow import Binding
 from orchestra.skills.trees.parameters import LEAST_CONFIDENCE, Bound, Parameters, bind, given_in
 from orchestra.skills.trees.replies import Resolution
@@ -76,12 +75,12 @@ async def _ask_model(
     )
 
     async def work() -> Resolution:
-        reply = await ask(run, node, run.planner, request, PHASE_TIMEOUT_S)
+        reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
         try:
             return read_reply(reply, Resolution)
         except PlanInvalid as error:
             run.warn("PLAN_ASKED_AGAIN", f"{node.id}: {error.what}: {error.cause}", node.id)
-            reply = await ask(run, node, run.planner, again(request, reply, error.cause), PHASE_TIMEOUT_S)
+            reply = await ask(run, node, run.planner, again(request, reply, error.cause), run.settings.phase_limit_s)
             return read_reply(reply, Resolution)
 
     job = run.scheduler.spawn(work(), node)

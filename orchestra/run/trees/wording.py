@@ -12,7 +12,6 @@ from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.run.trees.calls import StepOutcome
 from orchestra.runtime.node import Node
-from orchestra.settings import PHASE_TIMEOUT_S
 from orchestra.skills.trees.replies import Wording
 
 MESSAGE_FIELDS = ("user_message", "message", "text", "answer")  # where code skills say what the user is to read
@@ -80,12 +79,12 @@ async def _ask(run: Run, node: Node, query: str, leaves: Sequence[StepOutcome]) 
     request = wording_request(
         query, results, max_tokens=run.settings.synthesis_max_tokens, temperature=run.settings.temperature
     )
-    reply = await ask(run, node, run.synthesizer, request, PHASE_TIMEOUT_S)
+    reply = await ask(run, node, run.synthesizer, request, run.settings.phase_limit_s)
     try:
         return read_reply(reply, Wording)
     except PlanInvalid as error:
         run.warn("PLAN_ASKED_AGAIN", f"{node.id}: {error.what}: {error.cause}", node.id)
-        reply = await ask(run, node, run.synthesizer, again(request, reply, error.cause), PHASE_TIMEOUT_S)
+        reply = await ask(run, node, run.synthesizer, again(request, reply, error.cause), run.settings.phase_limit_s)
         return read_reply(reply, Wording)
 
 
