@@ -14,7 +14,7 @@ _OPENING = re.compile(r"\s*(?:and|or|but|then|so|also|what about|how about|same)
 _POINTING = re.compile(
     r"\b(?:it|its|they|their|them|this|these|those|that|he|she|his|her|former|latter|same)\b", re.IGNORECASE
 )
-_LEADING = frozenset("and or but then so also what how about why same".split())
+_LEADING = frozenset({"and", "or", "but", "then", "so", "also", "what", "how", "about", "why", "same"})
 
 
 def standing_alone(task: str, earlier: Sequence[str]) -> str:
