@@ -23,6 +23,7 @@ COMMANDS = {
     "replay": ("orchestra.cli.replay:replay", "Show a run again as it went."),
     "approve": ("orchestra.cli.approve:approve", "Answer what a run waits for."),
     "config": ("orchestra.cli.config:config", "Show each setting and where it comes from."),
+    "permissions": ("orchestra.cli.permissions:permissions", "Show what runs and skills may do, and why."),
     "explain": ("orchestra.cli.explain:explain", "Explain the code of an error or a notice."),
 }
 

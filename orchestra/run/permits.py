@@ -46,12 +46,12 @@ class Permitted:
     lost: tuple[Narrowing, ...] = ()
     steps: tuple[Step, ...] = ()
 
-    def narrowed(self, step: Step, said: str) -> Permitted:
-        """After one more step; `said` begins the reason of what it takes away."""
+    def narrowed(self, step: Step, partial: str) -> Permitted:
+        """After one more step; `partial` begins the reason where something is left."""
         narrower = self.permissions.intersect(step.operand)
         if narrower == self.permissions:
             return self
-        lost = narrowings(self.permissions, narrower, step.taken_by, said)
+        lost = narrowings(self.permissions, narrower, step.taken_by, step.reason, partial)
         return Permitted(narrower, lost, (*self.steps, step))
 
 
@@ -91,7 +91,7 @@ class Permits:
         permissions = given.intersect(allowed)
         lost: tuple[Narrowing, ...] = ()
         if not policy.is_default:
-            lost = narrowings(default, permissions, "policy", f"{policy.source} allows")
+            lost = narrowings(default, permissions, "policy", _reason(policy), f"{policy.source} allows only")
         steps = (Step("run", "the run has no such tool", given), Step("policy", _reason(policy), allowed))
         return cls(policy, Permitted(permissions, lost, steps), has)
 
@@ -140,13 +140,13 @@ def _of_skill(parent: Permitted, skill: Skill | Manifest) -> Permitted:
     if not skill.is_trusted:
         found = found.narrowed(
             Step("trust", f"skill {name!r} is not trusted, and gets no tools", NO_TOOLS),
-            f"skill {name!r} is not trusted and gets",
+            f"skill {name!r} is not trusted, and gets only",
         )
         lost += found.lost
     if declared is not EVERYTHING:
         before = found
         found = found.narrowed(
-            Step("skill", f"skill {name!r} does not declare it", declared), f"skill {name!r} declares"
+            Step("skill", f"skill {name!r} does not declare it", declared), f"skill {name!r} declares only"
         )
         lost += found.lost if found is not before else ()
     lost += [

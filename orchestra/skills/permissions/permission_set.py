@@ -81,39 +81,40 @@ class Narrowing:
         return {"permission": self.permission, "taken_by": self.taken_by, "reason": self.reason}
 
 
-def narrowings(before: PermissionSet, after: PermissionSet, taken_by: str, reason: str) -> tuple[Narrowing, ...]:
-    """What `before` holds and `after` does not. `reason` is a sentence's beginning: "the skill declares"."""
-    found: list[Narrowing] = []
-    for name in KINDS:
-        found += (
-            Narrowing(f"{name}: {lost}", taken_by, f"{reason} {said}")
-            for lost, said in _lost(before.kind(name), after.kind(name))
-        )
+def narrowings(
+    before: PermissionSet, after: PermissionSet, taken_by: str, absent: str, partial: str
+) -> tuple[Narrowing, ...]:
+    """What `before` holds and `after` does not.
+
+    The reason is `absent` ("the skill does not declare it"), or where some of it is left, `partial` ("the skill
+    declares only") and what that is.
+    """
+    lost = [(f"{kind}: {entry}", left) for kind in KINDS for entry, left in _lost(before.kind(kind), after.kind(kind))]
     if after.cost_usd is not None and (before.cost_usd is None or after.cost_usd < before.cost_usd):
-        was = "any" if before.cost_usd is None else f"{before.cost_usd:g}"
-        found.append(Narrowing(f"cost_usd: {was}", taken_by, f"{reason} at most {after.cost_usd:g}"))
-    return tuple(found)
+        was = "everything" if before.cost_usd is None else f"{before.cost_usd:g}"
+        lost.append((f"cost_usd: {was}", f"{{partial}} {after.cost_usd:g}"))
+    return tuple(Narrowing(what, taken_by, left.format(absent=absent, partial=partial)) for what, left in lost)
 
 
 def _lost(before: Grants[Any], after: Grants[Any]) -> list[tuple[str, str]]:
-    """Each entry that is gone or smaller, and what is left of it in words."""
+    """Each entry that is gone or smaller, and the reason's form."""
     if before == after:
         return []
     lost: list[tuple[str, str]] = []
     if before.allowed is None and after.allowed is not None:
-        lost.append(("everything", _only(after.allowed)))
+        lost.append(("everything", _form(after.allowed)))
     for entry in sorted(before.allowed or (), key=str):
         if after.allowed is None or any(each.covers(entry) for each in after.allowed):
             continue
-        left = [each for each in after.allowed if entry.covers(each)]
-        lost.append((str(entry), f"{_only(left)} of it"))
-    lost += [(str(entry), "it only when a person says so") for entry in sorted(after.asked - before.asked, key=str)]
-    lost += [(str(entry), "nothing of it") for entry in sorted(after.refused - before.refused, key=str)]
+        lost.append((str(entry), _form([each for each in after.allowed if entry.covers(each)])))
+    lost += [(str(entry), "a person is asked for it") for entry in sorted(after.asked - before.asked, key=str)]
+    lost += [(str(entry), "{absent}") for entry in sorted(after.refused - before.refused, key=str)]
     return lost
 
 
-def _only(entries: Iterable[object]) -> str:
-    return f"only {words}" if (words := ", ".join(sorted(map(str, entries)))) else "nothing"
+def _form(left: Iterable[object]) -> str:
+    words = ", ".join(sorted(map(str, left)))
+    return f"{{partial}} {words.replace('{', '{{').replace('}', '}}')}" if words else "{absent}"
 
 
 def _listed(grants: Grants[Any]) -> list[str] | str:
