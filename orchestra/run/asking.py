@@ -152,7 +152,14 @@ async def _ask_within_budget(
         limits = CallLimits(timeout_s, retry, turn.attempts_before, turn.is_stand_in)
         try:
             return await call_model(
-                run.scheduler, node, turn.model, request, limits, streams_answer=streams_answer, record=record
+                run.scheduler,
+                node,
+                turn.model,
+                request,
+                limits,
+                streams_answer=streams_answer,
+                record=record,
+                watch=run.telemetry.watched if run.telemetry else None,
             )
         except NodeTimeout as error:  # it was left behind, so nobody has counted it
             node.failed_attempts += 1

@@ -25,6 +25,7 @@ from orchestra.run.journal import Journal, NoJournal
 from orchestra.run.loading import load_documents
 from orchestra.run.people import People
 from orchestra.run.permits import Permits, files_of
+from orchestra.run.skills_in_use import SkillsInUse, tell
 from orchestra.run.spending import budget_of
 from orchestra.runtime.budget import Budget
 from orchestra.runtime.calls import model_name
@@ -40,6 +41,7 @@ from orchestra.runtime.logs import log_listener
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.prefixes import Prefixes, sent_prefixes
 from orchestra.runtime.scheduler import Milestone, Scheduler
+from orchestra.runtime.telemetry import Telemetry, telemetry
 from orchestra.runtime.tools.given import CalledTool, GivenTools
 from orchestra.settings import (
     Context,
@@ -70,7 +72,7 @@ class Run:
 
     documents: DocumentSet
     task: str
-    library: SkillLibrary
+    library: SkillsInUse
     planner: Model
     worker: Model
     synthesizer: Model
@@ -105,8 +107,9 @@ class Run:
     tools: GivenTools = field(default_factory=GivenTools)
     tool_calls: dict[str, list[CalledTool]] = field(default_factory=dict)
     step_outputs: dict[str, Any] = field(default_factory=dict)
-    loaded_skills: dict[tuple[str, str], Skill] = field(default_factory=dict)
-    reached_sub_skills: dict[tuple[str, str], dict[str, Manifest]] = field(default_factory=dict)
+    trees: dict[str, StepOutcome] = field(default_factory=dict)
+    complexity: int | None = None
+    telemetry: Telemetry | None = None
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
@@ -131,6 +134,8 @@ class Run:
         run_id = services.run_id or uuid.uuid4().hex
         stream = EventStream(services.on_event, run_id=run_id, session_id=services.session_id)
         stream.listen(log_listener(), reads_text=False)
+        watching = telemetry()
+        stream.listen(watching, reads_text=False)
         fallbacks = tuple(resolve_model(choice) for choice in services.fallbacks)
         scheduler = Scheduler(stream, max_workers=settings.max_workers, pool=services.pool)
         task = task.encode("utf-8", "replace").decode()
@@ -144,10 +149,10 @@ class Run:
             cost_usd=settings.max_cost_usd,
             skills=library.manifests.values(),
         )
-        return cls(
+        run = cls(
             documents,
             task,
-            library,
+            SkillsInUse(library, model_name(worker), lambda loaded: tell(run, loaded)),
             planner,
             worker,
             synthesizer,
@@ -162,6 +167,7 @@ class Run:
             tools=tools,
             fallbacks=fallbacks,
             history=newest(services.history, settings.history_tokens),
+            telemetry=watching,
         )
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
@@ -175,6 +181,8 @@ class Run:
         finally:
             if forget is not None:
                 forget()
+            if self.telemetry is not None:
+                self.telemetry.close()
 
     @property
     def task_alone(self) -> str:

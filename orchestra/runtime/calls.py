@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
@@ -64,6 +64,11 @@ class CallLimits:
     is_stand_in: bool = False
 
 
+Send = Callable[[ModelRequest], ModelReply]
+Watch = Callable[[Node, Model, Send], Send]
+"""What gives a call that does the same as another one, and is seen by somebody."""
+
+
 class Record(Protocol):
     """Where a call leaves its traces: each attempt begins, and finishes or fails. Called on the worker."""
 
@@ -85,6 +90,7 @@ async def ask(
     *,
     streams_answer: bool = False,
     record: Record | None = None,
+    watch: Watch | None = None,
 ) -> ModelReply:
     """Send `request` on a worker, when the model's rate limits let it go, and add the reply's usage to the node's.
 
@@ -100,10 +106,10 @@ async def ask(
 
         sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
         if record is None:
-            return complete(sent)
+            return answered(sent)
         record.begin()
         try:
-            reply = complete(sent)
+            reply = answered(sent)
         except BaseException as error:
             record.fail(error)
             raise
@@ -114,6 +120,7 @@ async def ask(
         reply = _checked(model.complete(sent), request, model)
         return replace(reply, answered_by=model_name(model)) if limits.is_stand_in else reply
 
+    answered = complete if watch is None else watch(node, model, complete)
     try:
         reply = await scheduler.call(
             send,
