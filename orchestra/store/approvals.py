@@ -111,7 +111,7 @@ class Leases:
         def take(connection: Connection) -> bool:
             at = now(connection)
             values = {"run_id": run_id, "owner": owner, "expires_at": at + seconds, "now": at}
-            return _TAKE.count(connection, values) > 0
+            return _TAKE.execute(connection, values) > 0
 
         return self.database.run(take)
 

@@ -15,7 +15,7 @@ from orchestra.store.statements import Upsert, now
 from orchestra.store.tables import documents, leases, nodes, run_documents, runs, sessions
 from orchestra.store.texts import storable, to_json
 
-_BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), fixed={"ended_at": None})
+_BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), clearing=("ended_at",))
 _NAME = Upsert(run_documents, replacing=("name", "digest"))
 _JOIN_SESSION = Upsert(sessions)
 _END = update(runs)
