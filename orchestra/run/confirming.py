@@ -12,7 +12,10 @@ from orchestra.planning.assemble import Assignment
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.merging import Bundle
 from orchestra.run.approvals import Decision, Question, ask_person
+from orchestra.run.permitting import permitted_models
 from orchestra.run.state import Run
+from orchestra.run.tool_loop import with_tools
+from orchestra.run.toolbox import toolbox_of
 from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.node import Node
 
@@ -47,7 +50,7 @@ async def approve_followup(run: Run, node: Node, assignment: Assignment, further
 
 async def approve_joining(run: Run, node: Node, skill: str, request: ModelRequest) -> None:
     """The joining call that speaks with a skill's prompt. Raises as `approve_subtask` does."""
-    shown = {"skill": skill, "task": run.task, **_sent(request, run.synthesizer)}
+    shown = {"skill": skill, "task": run.task, **_sent(run, node, request, run.synthesizer)}
     await _approved(run, node, Question("approval", node.id, "join the findings", shown, editable=()))
 
 
@@ -61,25 +64,33 @@ async def _approve(
     title: str,
     editable: tuple[str, ...] = (),
 ) -> Decision:
+    box = toolbox_of(run, node, assignment.skill)
+    tools = {} if box is None else {"tools": list(box.tools)}
     shown = {
         "skill": assignment.skill.name,
         "task": assignment.subtask.task,
         "documents": list(run.documents.names),
         "lines": [str(lines) for slice_ in slices for lines in slice_.line_ranges],
-        **_sent(request, run.worker),
+        **tools,
+        **_sent(run, node, request if box is None else with_tools(request, box), run.worker),
     }
     return await _approved(run, node, Question("approval", node.id, title, shown, editable=editable))
 
 
-def _sent(request: ModelRequest, model: Model) -> dict[str, object]:
+def _sent(run: Run, node: Node, request: ModelRequest, model: Model) -> dict[str, object]:
     """Who is sent how much, and the hash of it."""
-    host = {"host": model_host(model)} if model_host(model) else {}
+    first, *others = (_who(each) for each in permitted_models(run, node, model))
     return {
-        "model": model_name(model),
-        **host,
+        "model": first,
+        **({"or": others} if others else {}),
         "prompt_tokens": request_tokens(request),
         "prompt_sha256": request.fingerprint,
     }
+
+
+def _who(model: Model) -> str:
+    host = model_host(model)
+    return f"{model_name(model)} at {host}" if host else model_name(model)
 
 
 async def _approved(run: Run, node: Node, question: Question) -> Decision:

@@ -68,6 +68,21 @@ def test_the_person_sees_who_is_sent_what():
     assert question.shown["prompt_sha256"] == model.requests[0].fingerprint
 
 
+def test_the_person_sees_the_tools_and_who_may_stand_in():
+    model, other, asked = answering(), answering(), []
+    other.name = "test:other"
+
+    def count_words(text: str) -> int:
+        """The number of words."""
+        return len(text.split())
+
+    run(ONE, None, lambda question: asked.append(question) or True, tools=[count_words], models=[model, other])
+
+    assert asked[0].shown["tools"] == ["count_words"]
+    assert asked[0].shown["or"] == ["test:other"]
+    assert asked[0].shown["prompt_sha256"] == model.requests[0].fingerprint
+
+
 def test_the_node_waits_for_the_person_and_then_goes_on():
     events = []
 
