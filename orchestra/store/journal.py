@@ -15,6 +15,8 @@ from orchestra.store.statements import Upsert
 from orchestra.store.tables import calls, events, nodes
 
 _NODE_FIELDS = tuple(column.name for column in nodes.columns if column.name not in ("run_id", "node_id", "position"))
+_NODE_EVENTS = "skill-route-"
+_NODE_DEFAULTS = {"kind": "", "skill_name": "", "title": "", "depth": 0, "status": "", "mode": "", "attempt": 1}
 _CALL_KEY = ("node_id", "kind", "fingerprint", "ordinal")
 
 _ADD_EVENTS = Upsert(events)
@@ -53,17 +55,12 @@ class Events:
         if not new:
             return
         rows = [{"run_id": run_id, "sequence": _sequence(event), "payload": event} for event in new]
-        told: dict[str, dict[str, Any]] = {}
-        for event in new:
-            node_id = event.get("node_id")
-            if node_id and "status" in event and str(event.get("type", "")).startswith("skill-route-"):
-                position = told[node_id]["position"] if node_id in told else event["sequence"]
-                told[node_id] = {"run_id": run_id, "node_id": node_id, "position": position, **_node(event)}
+        told = _by_node(run_id, new)
 
         def append(connection: Connection) -> None:
             _ADD_EVENTS.execute(connection, rows)
             if told:
-                _KEEP_NODES.execute(connection, list(told.values()))
+                _KEEP_NODES.execute(connection, told)
 
         self.database.transact(append)
 
@@ -138,8 +135,21 @@ def _sequence(event: Mapping[str, Any]) -> int:
     return sequence
 
 
-_NODE_DEFAULTS = {"kind": "", "skill_name": "", "title": "", "depth": 0, "status": "", "mode": "", "attempt": 1}
-
-
-def _node(event: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: event.get(name, _NODE_DEFAULTS.get(name)) for name in _NODE_FIELDS}
+def _by_node(run_id: str, told: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The row of each node that is told of, as the last event has it; its place is that of the first."""
+    first: dict[str, int] = {}
+    last: dict[str, Mapping[str, Any]] = {}
+    for event in told:
+        node_id = event.get("node_id")
+        if node_id and "status" in event and str(event.get("type", "")).startswith(_NODE_EVENTS):
+            first.setdefault(node_id, event["sequence"])
+            last[node_id] = event
+    return [
+        {
+            "run_id": run_id,
+            "node_id": node_id,
+            "position": first[node_id],
+            **{name: event.get(name, _NODE_DEFAULTS.get(name)) for name in _NODE_FIELDS},
+        }
+        for node_id, event in last.items()
+    ]
