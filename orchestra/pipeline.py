@@ -27,6 +27,7 @@ from orchestra.run.request import run_request
 from orchestra.run.strategy import strategy_report
 from orchestra.run.synthesize import synthesize as join
 from orchestra.run.toolbox import tool_names
+from orchestra.run.trees.routing import joined_message
 from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
 from orchestra.runtime.tools.given import ToolChoice
@@ -171,7 +172,8 @@ def resume(
     What is finished is taken from the store, and counts what it cost; nothing of it is sent or done again. Documents,
     task and settings are those of the run. What a store cannot keep must be passed again: model objects, skills that
     hold code, callables as tools, a pydantic model as schema (else `result.data` is plain JSON). A run that is
-    completed gives its result.
+    completed gives its result. The policy is that of the run, as far as that of the configuration's file allows it,
+    unless another one is given.
 
     Raises `RunNotFound`, `RunBusy` while another process works on the run, `StoreError`s, and what `orchestrate` does.
     """
@@ -188,7 +190,7 @@ def resume(
             on_event,
             cancellation,
             on_approval,
-            configuration.policy if policy is None else Policy.of(policy),
+            request.as_policy(configuration.policy) if policy is None else Policy.of(policy),
             fallbacks=request.as_fallbacks(fallbacks),
             pool=pool,
             store=opened,
@@ -196,6 +198,7 @@ def resume(
             session_id=going_on.record.session_id,
             history=request.as_turns(),
             tools=request.as_tools(tools),
+            files=tuple(map(Path, request.files)),
         )
         phase_models = request.as_models((planner_model or model, model, synthesis_model or model))
         own_skills, settings = request.as_skills(skills), request.as_settings()
@@ -226,7 +229,10 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
     findings = await execute(run, plan, assignments, streams=schema is None)
     if run.people.waiting:
         return report(run, plan, assignments, findings, Draft(""))
-    draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
+    if run.settings.strategy == "route" and schema is None:
+        draft = Draft(await joined_message(run))
+    else:
+        draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
     return report(run, plan, assignments, findings, draft)
 
 

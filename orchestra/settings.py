@@ -62,6 +62,7 @@ class Options(TypedDict, total=False):
     max_attempts: int
     max_depth: int
     strategy: StrategyChoice
+    mode: str
     outline_tokens: int
     is_document_cached: bool
     history_tokens: int
@@ -94,6 +95,7 @@ class Settings:
     max_attempts: int = 3
     max_depth: int = 4
     strategy: StrategyChoice = "auto"
+    mode: str = "eco"
     outline_tokens: int = OUTLINE_TOKENS
     is_document_cached: bool = False
     history_tokens: int = HISTORY_TOKENS
@@ -207,6 +209,7 @@ RANGES: Mapping[str, Range] = {
     "max_attempts": _whole(1),
     "max_depth": _whole(2, 8),
     "strategy": _one_of(*CHOICES),
+    "mode": Range("the name of a mode", lambda value: isinstance(value, str) and bool(value.strip())),
     "outline_tokens": _whole(1),
     "history_tokens": _whole(0),
     "is_document_cached": Range("true or false", lambda value: isinstance(value, bool)),
@@ -222,7 +225,7 @@ class Services:
     """What a run is given to work with, besides documents, skills and models: who listens, who may stop it,
     who is asked, which tools there are, what the workspace allows, where it is kept, and what was asked before.
 
-    `run_id` is that of a run that goes on; a new one gets its own.
+    `run_id` is that of a run that goes on; a new one gets its own. `files` were its documents when it began.
     """
 
     on_event: Listener | None = None
@@ -236,6 +239,7 @@ class Services:
     session_id: str = ""
     history: tuple[Turn, ...] = ()
     tools: Sequence[ToolChoice] = ()
+    files: tuple[Path, ...] = ()
 
 
 def first_and_fallbacks(

@@ -59,12 +59,14 @@ class Permitted:
 class Permits:
     """By node id what each may do; a node that is not in it may do what its parent may. Nothing adds to a permission.
 
-    `tools` are the names of the tools that the run has, `skills` those that nodes were permitted for, by node id.
+    `tools` are the names of the tools that the run has, `files` the documents' own, `skills` those that nodes were
+    permitted for, by node id.
     """
 
     policy: Policy
     root: Permitted
     tools: tuple[str, ...] = OUR_TOOLS
+    files: tuple[Path, ...] = ()
     nodes: dict[str, Permitted] = field(default_factory=dict[str, Permitted])
     skills: dict[str, Skill] = field(default_factory=dict[str, Skill])
     _known: dict[tuple[Any, ...], Permitted] = field(default_factory=dict[tuple[Any, ...], Permitted])
@@ -93,7 +95,7 @@ class Permits:
         if not policy.is_default:
             lost = narrowings(default, permissions, "policy", _reason(policy), f"{policy.source} allows only")
         steps = (Step("run", "the run has no such tool", given), Step("policy", _reason(policy), allowed))
-        return cls(policy, Permitted(permissions, lost, steps), has)
+        return cls(policy, Permitted(permissions, lost, steps), has, tuple(files))
 
     def of_skill(self, parent: Permitted, skill: Skill | Manifest) -> Permitted:
         """What is left of `parent` for a skill. Worked out once for each."""
@@ -121,9 +123,9 @@ def default_permissions(
 
 
 def files_of(context: object) -> list[Path]:
-    """The files that a caller named as documents; not texts, and not standard input."""
+    """The files that a caller named as documents, absolute; not texts, and not standard input."""
     items = context if isinstance(context, list | tuple) else [context]
-    return [item for item in items if isinstance(item, Path) and str(item) != "-"]
+    return [item.absolute() for item in items if isinstance(item, Path) and str(item) != "-"]
 
 
 def folder_of(skill: Skill | Manifest) -> Path | None:

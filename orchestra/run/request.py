@@ -21,6 +21,7 @@ from orchestra.runtime.calls import model_name
 from orchestra.runtime.tools.given import GivenTools, ToolChoice
 from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
 from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.policy import Policy
 
 PHASES = ("plan", "subtasks", "synthesis")
 _BUILTIN = "builtin"
@@ -66,6 +67,8 @@ class RunRequest(BaseModel):
     cache: bool | float = False
     fallbacks: tuple[ModelRecord, ...] = ()
     tools: tuple[ToolRecord, ...] = ()
+    policy: dict[str, Any] | None = None
+    files: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], run_id: str) -> RunRequest:
@@ -103,6 +106,10 @@ class RunRequest(BaseModel):
     def as_fallbacks(self, given: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
         """Who may stand in for them, as `as_models`."""
         return given or tuple(_model(record) for record in self.fallbacks)
+
+    def as_policy(self, configured: Policy) -> Policy:
+        """What the run may do now: what it might do when it began, as far as it is allowed here."""
+        return configured if self.policy is None else configured.within(Policy.from_dict(self.policy))
 
     def as_tools(self, given: Sequence[ToolChoice]) -> tuple[ToolChoice, ...]:
         """The tools that the run had, the caller's own ones as they are given now: others would change what is sent.
@@ -159,6 +166,8 @@ def run_request(
         cache=cache,
         fallbacks=tuple(_model_record(choice) for choice in fallbacks),
         tools=tuple(ToolRecord(name=name, is_own=name in run.tools.own) for name in run.tools.names),
+        policy=None if run.permits.policy.is_default else run.permits.policy.to_dict(),
+        files=tuple(map(str, run.permits.files)),
     )
 
 

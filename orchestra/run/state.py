@@ -6,7 +6,7 @@ import time
 import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.errors import (
@@ -51,8 +51,11 @@ from orchestra.settings import (
     Skills,
     is_path_of_a_file,
 )
-from orchestra.skills import Skill, SkillLibrary
-from orchestra.skills.manifest import Manifest
+from orchestra.skills import SkillLibrary
+
+if TYPE_CHECKING:
+    from orchestra.run.trees.calls import StepOutcome
+    from orchestra.skills.trees.replies import Wording
 
 T = TypeVar("T")
 
@@ -108,6 +111,7 @@ class Run:
     tool_calls: dict[str, list[CalledTool]] = field(default_factory=dict)
     step_outputs: dict[str, Any] = field(default_factory=dict)
     trees: dict[str, StepOutcome] = field(default_factory=dict)
+    wording: Wording | None = None
     complexity: int | None = None
     telemetry: Telemetry | None = None
     counted_tokens: int = 0
@@ -144,7 +148,7 @@ class Run:
         permits = Permits.of(
             services.policy,
             models_of_run,
-            files=files_of(context),
+            files=(*files_of(context), *services.files),
             tools=tools.names,
             cost_usd=settings.max_cost_usd,
             skills=library.manifests.values(),
@@ -169,6 +173,7 @@ class Run:
             history=newest(services.history, settings.history_tokens),
             telemetry=watching,
         )
+        return run
 
     def drive(self, story: Coroutine[Any, Any, T]) -> T:
         """Run `story` to its end. An error of it, a defect's included, ends the run with an event and is raised."""

@@ -30,7 +30,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -104,12 +104,13 @@ class Tables(BaseModel):
 class Policy:
     """A policy as it was read: nothing that happens later changes it. `source` is its file's path, or what it came by.
 
-    `Policy()` is the default policy.
+    `outer` is another policy that holds as well. `Policy()` is the default policy.
     """
 
     tables: Tables = field(default_factory=Tables)
     folder: Path = field(default_factory=Path)
     source: str = ""
+    outer: Policy | None = None
 
     @classmethod
     def of(cls, choice: Policy | Mapping[str, Any] | str | Path | None) -> Policy:
@@ -159,12 +160,34 @@ class Policy:
 
     @property
     def is_default(self) -> bool:
-        return self.tables == Tables()
+        return self.tables == Tables() and self.outer is None
+
+    def within(self, outer: Policy) -> Policy:
+        """This policy where `outer` holds too: what both allow."""
+        if outer.is_default or outer == self:
+            return self
+        return outer if self.is_default else replace(self, outer=outer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; `from_dict` reads it back."""
+        outer = None if self.outer is None else self.outer.to_dict()
+        tables = self.tables.model_dump(mode="json")
+        return {"tables": tables, "folder": str(self.folder), "source": self.source, "outer": outer}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Policy:
+        """Raises `PolicyInvalid`."""
+        policy = cls.from_mapping(
+            kept.get("tables"), folder=str(kept.get("folder", ".")), source=str(kept.get("source"))
+        )
+        return replace(policy, outer=cls.from_dict(kept["outer"])) if kept.get("outer") else policy
 
     def permissions(self, default: PermissionSet) -> PermissionSet:
         """What the policy allows, where the default policy would allow `default`."""
-        if self.is_default:
-            return default
+        own = default if self.tables == Tables() else self._own(default)
+        return own if self.outer is None else own.intersect(self.outer.permissions(default))
+
+    def _own(self, default: PermissionSet) -> PermissionSet:
         allow = self.tables.allow
         return PermissionSet(
             tools=self._grants("tools", default.tools),

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 
-from orchestra import orchestrate
+from orchestra import orchestrate, resume
 from orchestra.errors import BudgetExceeded, InputInvalid, PermissionDenied, PolicyInvalid
 from orchestra.models.protocol import ModelReply, ToolCall, Usage
 from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.permissions import EVERYTHING
+from orchestra.skills.permissions import ToolCall as ToolUse
+from orchestra.skills.policy import Policy
 
 ONE = plan_of({"context_pointers": COSTS})
 TWO = plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE})
@@ -298,3 +301,47 @@ def test_a_document_that_the_caller_named_may_be_read_as_a_file(tmp_path):
 
     assert "steel" in model.told[0]
     assert model.told[1].startswith("PERMISSION_DENIED")
+
+
+def keeper(kept, name):
+    def keep(text: str) -> str:
+        """Keep a text."""
+        kept.append((name, text))
+        return "kept"
+
+    keep.__name__ = name
+    return keep
+
+
+@pytest.mark.parametrize("now", [None, {"deny": {"tools": []}}])
+def test_a_run_that_goes_on_may_do_no_more_than_when_it_began(tmp_path, now):
+    kept = []
+    tools = [keeper(kept, "note"), keeper(kept, "Bash")]
+    model = Obedient(("note", {"text": "a"}), ("Bash", {"text": "b"}), ("read_file", {"path": str(tmp_path / "r.md")}))
+    (tmp_path / "r.md").write_text(REPORT)
+    options = {"model": model, "tools": [*tools, "read_file"], "store": tmp_path / "runs.db"}
+    waiting = orchestrate(
+        tmp_path / "r.md",
+        "Tell me.",
+        strategy="full",
+        policy={"ask": {"tools": ["note"]}, "deny": {"tools": ["Bash"]}},
+        **options,
+    )
+
+    done = resume(waiting.run_id, policy=now, on_approval=lambda question: True, **options)
+
+    assert (waiting.status, done.status) == ("waiting", "completed")
+    assert ("Bash", "b") not in kept or now is not None
+    assert ("note", "a") in kept
+    assert "steel" in model.told[2]
+
+
+def test_a_policy_comes_back_from_a_store_as_it_was(tmp_path):
+    one = Policy.from_mapping({"allow": {"read": ["docs"], "cost_usd": 1}}, folder=tmp_path, source="one.toml")
+    both = one.within(Policy.of({"deny": {"tools": ["Bash"]}}))
+
+    kept = json.loads(json.dumps(both.to_dict()))
+
+    assert Policy.from_dict(kept) == both
+    assert both.permissions(EVERYTHING).tools.outcome(ToolUse("Bash")) == "deny"
+    assert both.permissions(EVERYTHING).cost_usd == 1
