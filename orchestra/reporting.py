@@ -18,21 +18,30 @@ from orchestra.result import (
     ErrorReport,
     OtherWay,
     Result,
+    RouteReport,
     RunStatus,
     RunUsage,
     Savings,
     SliceReport,
+    StepReport,
     SubtaskResult,
     ToolCallReport,
     UsageReport,
 )
 from orchestra.run import Run
+from orchestra.run.trees.calls import StepOutcome, partial_failures, success_rate
+from orchestra.run.trees.wording import as_found
 from orchestra.runtime.calls import model_host, model_name
 from orchestra.runtime.events import RouteCompleted, RouteFailed
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.tools.given import CalledTool
 
 log = logging.getLogger("orchestra")
+
+PLANNING = frozenset({"plan", "route", "decompose", "resolve"})
+WORK = frozenset({"subtask", "skill"})
+JOINING = frozenset({"synthesis"})
+"""Kinds of nodes by the phase on whose bill they are."""
 
 
 def report(
@@ -42,9 +51,9 @@ def report(
     answer, citations = _cited(run, draft.text)
     subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in plan.subtasks]
     usage = RunUsage(
-        plan=_usage(run, "plan", run.planner),
-        subtasks=_usage(run, "subtask", run.worker),
-        synthesis=_usage(run, "synthesis", run.synthesizer),
+        plan=_usage(run, PLANNING, run.planner),
+        subtasks=_usage(run, WORK, run.worker),
+        synthesis=_usage(run, JOINING, run.synthesizer),
     )
     status = _status(run, findings)
     duration_ms = end(run, status)
@@ -64,6 +73,7 @@ def report(
         warnings=tuple(run.notices),
         errors=tuple(ErrorReport.of(error) for error in run.errors),
         waiting=tuple(run.people.waiting),
+        route=_route(run),
         documents=run.documents.names,
         models=run.model_names,
         fingerprint=fingerprint(assignments, max_tokens=run.settings.max_tokens, temperature=run.settings.temperature),
@@ -103,8 +113,8 @@ def end(run: Run, status: RunStatus) -> float:
     return round((time.monotonic() - run.clock) * 1000, 3)
 
 
-def _usage(run: Run, kind: str, model: Model) -> UsageReport:
-    nodes = [node for node in run.nodes.values() if node.kind == kind and node.usage is not None]
+def _usage(run: Run, kinds: frozenset[str], model: Model) -> UsageReport:
+    nodes = [node for node in run.nodes.values() if node.kind in kinds and node.usage is not None]
     return _usage_of(run, nodes, model)
 
 
@@ -156,12 +166,38 @@ def _subtask_result(
         attempts=node.attempt,
         merged_with=run.merged.get(subtask.id, ()),
         tool_calls=tuple(map(_tool_call_report, run.tool_calls.get(node.id, ()))),
+        steps=tuple(map(_step_report, run.trees[subtask.id].steps)) if subtask.id in run.trees else (),
         error=ErrorReport.of(node.error) if node.error else None,
     )
 
 
 def _node_usage(run: Run, node: Node) -> UsageReport:
-    return _usage_of(run, [node], run.worker)
+    below = [each for each in run.nodes.values() if each.id.startswith(f"{node.id}/")] if run.trees else []
+    return _usage_of(run, [node, *below], run.worker)
+
+
+def _step_report(step: StepOutcome) -> StepReport:
+    return StepReport(
+        name=step.name,
+        skill=step.skill,
+        node_id=step.node_id,
+        status=step.status,
+        output=step.output,
+        reason=step.reason,
+        error=ErrorReport.of(step.error) if step.error else None,
+        steps=tuple(map(_step_report, step.steps)),
+    )
+
+
+def _route(run: Run) -> RouteReport | None:
+    """What trees of skills did; None where the run had none. The numbers are counted from the steps."""
+    if not run.trees:
+        return None
+    outcomes = tuple(run.trees.values())
+    wording = run.wording or as_found(outcomes)
+    return RouteReport(
+        **wording.model_dump(), success_rate=success_rate(outcomes), partial_failures=partial_failures(outcomes)
+    )
 
 
 def _tool_call_report(called: CalledTool) -> ToolCallReport:

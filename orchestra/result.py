@@ -275,7 +275,7 @@ class StrategyReport(Frozen):
     answered: "direct" or "map-reduce"; empty otherwise.
     """
 
-    chosen: Strategy | Literal["given"]
+    chosen: Strategy | Literal["given", "route"]
     asked: StrategyChoice
     reason: str
     whole: Literal["", "direct", "map-reduce"] = ""
@@ -313,6 +313,30 @@ class ToolCallReport(Frozen):
     error: ErrorReport | None = None
 
 
+class StepReport(Frozen):
+    """One step of a composite skill. `reason` says why it was skipped; `steps` are those of a composite."""
+
+    name: str
+    skill: str
+    node_id: str = ""
+    status: Literal["completed", "failed", "skipped", "waiting"]
+    output: SerializeAsAny[Any] = None
+    reason: str = ""
+    error: ErrorReport | None = None
+    steps: tuple[StepReport, ...] = ()
+
+
+class RouteReport(Frozen):
+    """What trees of skills did. `success_rate` and `partial_failures` are counted by code, the rest is in words."""
+
+    summary: str
+    detailed_results: Mapping[str, str] = {}
+    user_message: str
+    next_actions: tuple[str, ...] = ()
+    success_rate: float
+    partial_failures: tuple[str, ...] = ()
+
+
 class SubtaskResult(Frozen):
     """One subtask after the run. `reply` keeps its citations as line marks.
 
@@ -334,6 +358,7 @@ class SubtaskResult(Frozen):
     depends_on: tuple[str, ...] = ()
     merged_with: tuple[str, ...] = ()
     tool_calls: tuple[ToolCallReport, ...] = ()
+    steps: tuple[StepReport, ...] = ()
     error: ErrorReport | None = None
 
 
@@ -371,6 +396,7 @@ class Result(Frozen):
     warnings: tuple[Notice, ...] = ()
     errors: tuple[ErrorReport, ...] = ()
     waiting: tuple[WaitingFor, ...] = ()
+    route: RouteReport | None = None
     documents: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
     fingerprint: str = ""

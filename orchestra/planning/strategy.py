@@ -15,7 +15,7 @@ from orchestra.document.retrieval import Hits, parts_of
 from orchestra.models.protocol import Usage
 
 Strategy: TypeAlias = Literal["direct", "full", "outline"]
-StrategyChoice: TypeAlias = Literal["auto", "direct", "full", "outline"]
+StrategyChoice: TypeAlias = Literal["auto", "direct", "full", "outline", "route"]
 CHOICES: tuple[StrategyChoice, ...] = get_args(StrategyChoice)
 
 MOST_PARTS = 6
@@ -143,7 +143,7 @@ def choose(sizes: Sizes, asked: StrategyChoice, price: Price) -> Choice:
     """
     all_ = estimates(sizes)
     direct, _, outline = all_
-    if asked != "auto":
+    if asked != "auto" and asked != "route":
         return Choice(asked, "as asked for", all_)
     if sizes.has_own_skills:
         return Choice("outline", "the skills that were brought need a plan; direct could not apply them", all_)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from orchestra.errors import SkillInvalid
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, LARGEST_CONTEXT_TOKENS, Assignment
 from orchestra.planning.assemble import assemble as assembled
 from orchestra.planning.direct import direct_assignment, is_direct
@@ -20,6 +23,7 @@ def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
         assignments = (direct_assignment(plan, run.documents, is_kept=run.settings.is_document_cached),)
         _report_slice(run, assignments[0])
         return assignments
+    _read_skills(run, plan)
     window = context_window(run.worker)
     assignments = assembled(
         plan,
@@ -32,6 +36,14 @@ def assemble(run: Run, plan: Plan) -> tuple[Assignment, ...]:
     for assignment in assignments:
         _report_slice(run, assignment)
     return assignments
+
+
+def _read_skills(run: Run, plan: Plan) -> None:
+    """On behalf of the subtasks that use them; one that cannot be read fails its subtasks, and not the run."""
+    for subtask in plan.delegated:
+        if subtask.skill in run.library:
+            with suppress(SkillInvalid):  # raised again, and kept, where the subtask is assembled
+                run.library.reach(run.library.manifest(subtask.skill), f"run/subtask-{subtask.id}")
 
 
 def _report_slice(run: Run, assignment: Assignment) -> None:
@@ -51,7 +63,7 @@ def _report_slice(run: Run, assignment: Assignment) -> None:
         run.warn("SKILL_UNKNOWN", warning, node_id)
     if assignment.fallback == "narrowed":
         run.warn("SLICE_NARROWED", "its pointers hold more than the model's window: the best parts are sent", node_id)
-    elif assignment.fallback:
+    elif assignment.fallback and run.settings.strategy != "route":  # a route gives no pointers
         run.warn("POINTERS_UNRESOLVED", f"no pointer resolved: {_SHOWN[assignment.fallback]}", node_id)
     run.stream.emit(
         SliceReady,

@@ -32,6 +32,7 @@ from orchestra.run.retrying import with_retries
 from orchestra.run.state import Run
 from orchestra.run.tool_loop import answer
 from orchestra.run.toolbox import tool_names
+from orchestra.run.trees.routing import is_tree, tree_reply
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job, Milestone
@@ -96,7 +97,7 @@ def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assig
     bundles = merge(
         assignments,
         max_tokens=run.settings.max_tokens,
-        is_alone=lambda assignment: bool(tool_names(run, assignment.skill)),
+        is_alone=lambda assignment: is_tree(assignment.skill) or bool(tool_names(run, assignment.skill)),
     )
     minimum = cache_minimum(run.worker)
     slices = share(bundles, run.documents, partial(_cache_prices, run.worker, minimum) if minimum else None)
@@ -152,6 +153,8 @@ async def _try(
     streams_answer: bool,
 ) -> str:
     """What a subtask found; `number` counts the tries from 0. Only the first one shares a call with other subtasks."""
+    if is_tree(assignment.skill):
+        return await tree_reply(run, node, assignment, known)
     shared = call if number == 0 else _Shared(Bundle((assignment,)), call.slices)
     run.followups.pop(assignment.subtask.id, None)
     text = await _reply_of(run, node, assignment, shared, known, streams_answer=streams_answer)

@@ -19,6 +19,7 @@ from orchestra.run.outline import plan_from_outline
 from orchestra.run.state import Run
 from orchestra.run.strategy import choose_strategy
 from orchestra.run.toolbox import planner_note
+from orchestra.run.trees.routing import plan_by_skills
 from orchestra.runtime.events import PlanReady
 from orchestra.runtime.node import Node
 from orchestra.settings import PlanChoice
@@ -26,6 +27,8 @@ from orchestra.settings import PlanChoice
 
 async def decide(run: Run) -> Plan:
     """The plan of a run: made by code for `direct`, by the planner otherwise. Raises what a planner's call raises."""
+    if run.settings.strategy == "route":
+        return await plan_by_skills(run)
     choice = choose_strategy(run)
     if choice.strategy == "outline":
         return await plan_from_outline(run)

@@ -99,7 +99,7 @@ async def _granted(run: Run, call: SkillCall, wish: Wish, count: int, execute: E
 
 
 async def _call_sub_skill(run: Run, call: SkillCall, wish: CallSkill, count: int, execute: Executor) -> Any:
-    subs = sub_skills(run, call.manifest)
+    subs = sub_skills(run, call.manifest, call.node)
     manifest = subs.get(fold_name(wish.name))
     if manifest is None:
         known = f"its sub-skills are {', '.join(subs) or 'none'}"

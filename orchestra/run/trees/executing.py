@@ -25,13 +25,13 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
 
     Raises `PermissionDenied`, `ApprovalRejected`, `OutputInvalid`, `RunWaiting`, `ModelError`s.
     """
-    skill = load(run, call.manifest, call.node)
+    skill = await load(run, call.manifest, call.node)
     permit(run, call.node, skill)
     call = await _approved(run, call, skill)
     if skill.function is None and not call.manifest.is_composite:
         return SkillResult(await _prompt(run, call, skill))
     if call.manifest.is_composite:
-        subs = sub_skills(run, call.manifest)
+        subs = sub_skills(run, call.manifest, call.node)
         result = await run_composite(run, call, subs, skill.system_prompt, execute_skill)
     else:
         result = SkillResult(await run_code(run, call, skill, execute_skill))

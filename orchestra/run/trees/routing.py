@@ -1,0 +1,99 @@
+"""A run by skills: code or an intent router plans it, and trees of skills do its subtasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from orchestra.errors import InputInvalid, OrchestraError
+from orchestra.models.protocol import Finding
+from orchestra.planning.assemble import Assignment
+from orchestra.planning.plan import Plan, Subtask
+from orchestra.result import StrategyReport
+from orchestra.run.skills_in_use import sub_skills
+from orchestra.run.state import Run
+from orchestra.run.trees.calls import SkillCall, StepOutcome
+from orchestra.run.trees.executing import execute_skill
+from orchestra.run.trees.intent import route_intent
+from orchestra.run.trees.resolving import resolve
+from orchestra.run.trees.wording import text_of, word
+from orchestra.runtime.events import StrategyChosen
+from orchestra.runtime.node import Node
+from orchestra.skills import Skill
+from orchestra.skills.manifest import Manifest
+from orchestra.skills.trees.nesting import check_nesting
+from orchestra.skills.trees.parameters import Parameters
+
+_BUILTIN = "builtin"
+
+
+async def plan_by_skills(run: Run) -> Plan:
+    """One subtask for each top-level skill that the query needs. Raises `InputInvalid` where there is none."""
+    skills = routable(run)
+    if not skills:
+        raise InputInvalid("there is no skill to route to", suggestion="Pass a library with at least one listed skill.")
+    run.strategy = StrategyReport(chosen="route", asked="route", reason="skills were asked for")
+    run.stream.emit(StrategyChosen, strategy="route", reason="skills were asked for")
+    intent = await route_intent(run, run.task, skills)
+    run.complexity = intent.estimated_complexity
+    names = [str(number) for number in range(1, len(intent.primary_skills) + 1)]
+    in_turn = intent.execution_order == "sequential"
+    before = [[], *([name] if in_turn else [] for name in names)]
+    subtasks = [
+        Subtask(id=name, task=run.task, skill=skill, depends_on=needed)
+        for name, skill, needed in zip(names, intent.primary_skills, before, strict=False)
+    ]
+    return Plan(subtasks=subtasks, reasoning=intent.reasoning)
+
+
+def routable(run: Run) -> list[Manifest]:
+    """The listed execution skills of the caller's own; where he brought none, the shipped ones."""
+    execution = (each for each in run.library.manifests.values() if each.layer == "execution" and not each.applies)
+    listed = [each for each in execution if each.is_listed]
+    return [each for each in listed if each.source != _BUILTIN] or listed
+
+
+def is_tree(skill: Skill) -> bool:
+    """Whether a skill's work is more than one prompt."""
+    manifest = skill.manifest
+    return skill.function is not None or (manifest is not None and (manifest.is_composite or bool(manifest.parameters)))
+
+
+async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequence[Finding]) -> str:
+    """What a subtask found whose skill is a tree, as text; `run.trees` keeps its steps.
+
+    Raises `CallDepthExceeded` and `CallCycleDetected` before any call is made.
+    """
+    skill = assignment.skill
+    manifest = skill.manifest or Manifest.of(skill)
+    check_nesting(manifest, lambda each: sub_skills(run, each, node), run.settings.max_depth)
+    call = SkillCall(
+        manifest,
+        node,
+        assignment.subtask.task,
+        earlier={finding.id: finding.text for finding in known if not finding.is_missing},
+        documents=run.documents if len(run.documents) else None,
+        slice=assignment.slice if assignment.slice.passages else None,
+        mode=run.settings.mode,
+    )
+    subtask_id = assignment.subtask.id
+    outcome = StepOutcome(f"step_{subtask_id}", manifest.name, node.id, "completed")
+    try:
+        if not manifest.is_composite:
+            bound = await resolve(
+                run, call, Parameters.of(manifest.parameters), number=1, flow=(), outputs={}, names={}
+            )
+            call = replace(call, parameters=bound.values)
+        result = await execute_skill(run, call)
+    except OrchestraError as error:
+        steps = error.details.get("steps", ())
+        run.trees[subtask_id] = replace(outcome, status="failed", error=error, steps=steps)
+        raise
+    run.trees[subtask_id] = replace(outcome, output=result.output, steps=result.steps)
+    return text_of(result.output)
+
+
+async def joined_message(run: Run) -> str:
+    """What the user is told in the end; `run.wording` keeps the rest of it."""
+    run.wording = await word(run, run.task, tuple(run.trees.values()))
+    return run.wording.user_message
