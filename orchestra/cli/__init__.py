@@ -20,6 +20,7 @@ COMMANDS = {
     "skills": ("orchestra.cli.skills:skills", "List the skills that a run may use."),
     "models": ("orchestra.cli.models:models", "Show which models are configured."),
     "runs": ("orchestra.cli.runs:runs", "List, show, export and remove the runs on record."),
+    "resume": ("orchestra.cli.resume:resume", "Go on with a run that was interrupted or waits."),
     "replay": ("orchestra.cli.replay:replay", "Show a run again as it went."),
     "approve": ("orchestra.cli.approve:approve", "Answer what a run waits for."),
     "config": ("orchestra.cli.config:config", "Show each setting and where it comes from."),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, WAITING, debug_option
+from orchestra.cli.cache_option import BareCache, CacheAge
+from orchestra.cli.group import debug_option
 from orchestra.cli.json_log import log_option, logged_as_json
 from orchestra.cli.options import (
     config_option,
     documents_and_task,
     given,
     json_option,
-    load_documents,
     load_skills,
     model_options,
     on_unresolved_option,
@@ -24,22 +24,18 @@ from orchestra.cli.options import (
     strategy_options,
     timeout_option,
 )
+from orchestra.cli.outcome import check_output, output_option, quiet_option, tell
 from orchestra.cli.progress import progress
 from orchestra.cli.prompting import approve_option, prompting
-from orchestra.cli.report import answer_text, capsule, waiting_text
-from orchestra.cli.terminal import as_json, print_answer, say, say_error
+from orchestra.cli.store_choice import no_store_option, store_option, store_place
 from orchestra.cli.tools import load_tools, tool_option
-
-if TYPE_CHECKING:
-    from orchestra.result import Result
-
-EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": WAITING}
 
 
 @click.command(
+    cls=BareCache,
     epilog="\b\nExamples:\n"
     '  orchestra run report.md "Who audits the company, and what drove the margin?"\n'
-    '  cat notes.txt | orchestra run - "What is missing?" --model ollama:llama3.2'
+    '  cat notes.txt | orchestra run - "What is missing?" --model ollama:llama3.2',
 )
 @documents_and_task
 @model_options
@@ -121,23 +117,37 @@ EXIT_CODES = {"completed": 0, "partial": PARTIAL, "failed": FAILED, "waiting": W
     show_default=True,
     help="How deep skills may call skills.",
 )
+@store_option
+@no_store_option
+@click.option(
+    "--cache",
+    type=CacheAge(),
+    metavar="[=SECONDS]",
+    help="Use replies of earlier runs again, where the same is asked; none older than SECONDS.",
+)
+@click.option(
+    "--session",
+    "session_id",
+    default="",
+    metavar="ID",
+    help="What was asked and answered in this session goes along; the run belongs to it.",
+)
 @config_option
 @approve_option
 @json_option
-@click.option(
-    "--output",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    metavar="FILE",
-    help="Write there instead.",
-)
+@output_option
 @log_option
-@click.option("--quiet", is_flag=True, help="Say nothing on standard error but errors.")
+@quiet_option
 @debug_option
 def run(
     words: tuple[str, ...],
     skill_folders: tuple[Path, ...],
     tool_names: tuple[str, ...],
     answer_schema: Any,
+    store: str | None,
+    is_unkept: bool,
+    cache: bool | float | None,
+    session_id: str,
     config: Path | None,
     is_json: bool,
     output: Path | None,
@@ -155,9 +165,9 @@ def run(
     """
     paths, task = split_task(words)
     schema = _schema(answer_schema)
-    if output and not output.absolute().parent.is_dir():
-        raise click.UsageError(f"there is no folder to write {str(output)!r} in")
-    documents = load_documents(paths)
+    check_output(output)
+    if is_unkept and (store is not None or cache is not None):
+        raise click.UsageError("--no-store excludes --store and --cache")
     library = load_skills(skill_folders, is_quiet=quiet)
     tools = load_tools(tool_names)
 
@@ -170,7 +180,7 @@ def run(
         prompting(shown, approve) as (listener, on_approval),
     ):
         result = orchestrate(
-            documents,
+            paths,
             task,
             library,
             answer_schema=schema,
@@ -178,15 +188,12 @@ def run(
             on_approval=on_approval,
             tools=tools,
             config=config,
+            store=False if is_unkept else store_place(store, config),
+            cache=False if cache is None else cache,
+            session_id=session_id,
             **given(choices),
         )
-    _print(_rendered(result, is_json=is_json), output)
-    _say_errors(result)
-    if result.waiting:
-        say(waiting_text(result))
-    if not quiet:
-        say(capsule(result))
-    return _exit_code(result)
+    return tell(result, is_json=is_json, output=output, is_quiet=quiet)
 
 
 def _schema(file: Any) -> dict[str, Any] | None:
@@ -199,33 +206,3 @@ def _schema(file: Any) -> dict[str, Any] | None:
     if not isinstance(schema, dict):
         raise click.UsageError(f"{file.name} holds no JSON object, as a schema is")
     return schema
-
-
-def _rendered(result: Result, *, is_json: bool) -> str:
-    return as_json(result.model_dump(mode="json")) if is_json else answer_text(result)
-
-
-def _print(text: str, output: Path | None) -> None:
-    """To `output`, or to standard output; what cannot be written there is printed rather than lost."""
-    if output is None:
-        if text:
-            print_answer(text)
-        return
-    try:
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError:
-        print_answer(text)
-        raise
-
-
-def _say_errors(result: Result) -> None:
-    of_subtasks = [(f"subtask {subtask.id}: ", subtask.error) for subtask in result.subtasks if subtask.error]
-    known = [error for _, error in of_subtasks]
-    for prefix, error in (*of_subtasks, *(("", error) for error in result.errors if error not in known)):
-        cause = f" ({error.cause})" if error.cause else ""
-        say_error(f"{prefix}{error.code}: {error.message}{cause}", error.suggestion)
-
-
-def _exit_code(result: Result) -> int:
-    is_interrupted = any(error.code == "CANCELLED" for error in result.errors)
-    return INTERRUPTED if result.status == "failed" and is_interrupted else EXIT_CODES[result.status]
