@@ -50,6 +50,10 @@ class Value:
     place: str = ""
 
 
+_DEFAULT_VALUES = {name: Value(name, _DEFAULTS.get(name), "default") for name in _NAMES}
+_VARIABLES = {f"ORCHESTRA_{name.upper()}": name for name in _NAMES}
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """Every setting by name, in a fixed order. `tables` are those of `file` that others read; `file` may be empty."""
@@ -103,21 +107,20 @@ def configure(
     """
     environ = os.environ if environ is None else environ
     arguments = arguments or {}
-    for unknown in arguments.keys() - _DEFAULTS.keys():
-        raise TypeError(f"there is no argument {unknown!r}. {_guess(unknown, _DEFAULTS)}".rstrip())
+    for name in arguments:
+        if name not in _DEFAULTS:
+            raise TypeError(f"there is no argument {name!r}. {_guess(name, _DEFAULTS)}".rstrip())
     path = str(file or environ.get(FILE_VARIABLE, "").strip())
     written = _read(path) if path else {}
-    values: dict[str, Value] = {}
-    for name in _NAMES:
-        found = Value(name, _DEFAULTS.get(name), "default")
-        if name in written:
-            found = Value(name, _of_file(name, written[name], path), "file", path)
-        if text := environ.get(variable(name), "").strip():
-            found = Value(name, _of_environment(name, text), "environment", variable(name))
-        if name in arguments:
-            RANGES[name].check(name, arguments[name])
-            found = Value(name, arguments[name], "argument")
-        values[name] = found
+    values = dict(_DEFAULT_VALUES)
+    for name in [name for name in written if name not in TABLES]:
+        values[name] = Value(name, _of_file(name, written[name], path), "file", path)
+    for place, name in _VARIABLES.items():
+        if text := environ.get(place, "").strip():
+            values[name] = Value(name, _of_environment(name, text), "environment", place)
+    for name, value in arguments.items():
+        RANGES[name].check(name, value)
+        values[name] = Value(name, value, "argument")
     return Configuration(values, {name: written[name] for name in TABLES if name in written}, path)
 
 
@@ -133,7 +136,7 @@ def range_words(name: str) -> str:
 
 def unread_variables(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Variables that look like misspelt ones of ours, each with the one that was probably meant."""
-    known = [*map(variable, _NAMES), FILE_VARIABLE]
+    known = [*_VARIABLES, FILE_VARIABLE]
     unknown = sorted(name for name in environ if name.startswith("ORCHESTRA_") and name not in known)
     return [(name, near[0]) for name in unknown if (near := _near(name, known))]
 
