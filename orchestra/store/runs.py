@@ -142,6 +142,7 @@ class Runs:
 
     def remove_runs(self, run_ids: Sequence[str]) -> bool:
         """All of them or, where one cannot be removed, none; see `remove_run`."""
+        self.database.run(lambda connection: _find_all(connection, run_ids))
         self.database.transact(lambda connection: remove_rows(connection, run_ids))
         return self.database.sweep()
 
@@ -188,10 +189,17 @@ def _grouped(
     return found
 
 
-def remove_rows(connection: Connection, run_ids: Sequence[str]) -> None:
+def _find_all(connection: Connection, run_ids: Sequence[str]) -> None:
     for run_id in run_ids:
         if connection.execute(select(runs.c.id).where(runs.c.id == run_id)).first() is None:
             raise RunNotFound(f"run {run_id} is not in the store")
+
+
+def remove_rows(connection: Connection, run_ids: Sequence[str]) -> None:
+    """The rows of runs, and of documents that no other run names. Raises `RunBusy`."""
+    if connection.dialect.name == "postgresql":  # a run that begins just now names its documents before or after us
+        connection.exec_driver_sql("LOCK TABLE run_documents IN SHARE ROW EXCLUSIVE MODE")
+    for run_id in run_ids:
         expires_at = connection.execute(select(leases.c.expires_at).where(leases.c.run_id == run_id)).scalar()
         if expires_at is not None and expires_at >= now(connection):
             raise RunBusy(f"run {run_id} is not removed", cause="it is being worked on")
