@@ -187,14 +187,13 @@ def _checked(name: str, value: Any, what: str, *, is_text: bool) -> Any:
         cause=f"it is {range_.words}",
         suggestion="Correct it there; `orchestra config` shows what is read from where.",
     )
-    if isinstance(value, str) and value.lower() == "none":
-        value = None
-    else:
-        try:
-            adapter = _adapter(name)
-            value = adapter.validate_strings(value) if is_text else adapter.validate_python(value, strict=True)
-        except ValidationError:
-            raise wrong from None
+    if isinstance(value, str) and value.lower() == "none" and range_.holds(None):
+        return None
+    try:
+        adapter = _adapter(name)
+        value = adapter.validate_strings(value) if is_text else adapter.validate_python(value, strict=True)
+    except ValidationError:
+        raise wrong from None
     if not range_.holds(value):
         raise wrong
     return value

@@ -97,6 +97,10 @@ NOTICES: Mapping[str, Meaning] = {
         "A setting by skill names a skill that this run does not have.",
         "Correct the name; `orchestra skills` lists them.",
     ),
+    "SKILL_CHANGED": Meaning(
+        "A skill's files have changed since it was trusted, so it is not trusted any more.",
+        "Look at what changed; `orchestra skills trust` trusts it anew.",
+    ),
     "SKILL_UNKNOWN": Meaning(
         "The plan names a skill that does not exist; a generic one did the work.",
         "Pass the folder of the skill, or list it in the plan by its right name.",

@@ -45,6 +45,7 @@ SAMPLES: dict[str, st.SearchStrategy[object]] = {
     "max_tokens_total": st.none() | COUNTS,
     "max_cost_usd": st.none() | st.floats(0, 1000),
     "history_tokens": st.integers(0, 10**6),
+    "mode": SKILLS,
 }
 A_SETTING = st.sampled_from(sorted(SAMPLES)).flatmap(
     lambda name: st.tuples(st.just(name), *[st.none() | st.tuples(SAMPLES[name]) for _ in range(3)])
