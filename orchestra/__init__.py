@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from orchestra.document import Document
     from orchestra.errors import OrchestraError
     from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
-    from orchestra.pipeline import compare_strategies, make_plan, orchestrate, orchestrate_async, resume, synthesize
+    from orchestra.pipeline import (
+        compare_strategies,
+        make_plan,
+        orchestrate,
+        orchestrate_async,
+        resume,
+        route,
+        synthesize,
+    )
     from orchestra.planning.assemble import assemble
     from orchestra.planning.plan import Plan
     from orchestra.result import Result
@@ -48,6 +56,7 @@ _HOMES = {
     "orchestrate": "pipeline",
     "orchestrate_async": "pipeline",
     "resume": "pipeline",
+    "route": "pipeline",
     "synthesize": "pipeline",
 }
 
@@ -74,6 +83,7 @@ __all__ = [
     "orchestrate",
     "orchestrate_async",
     "resume",
+    "route",
     "synthesize",
 ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from orchestra.configuration import configure
-from orchestra.document import cite
+from orchestra.document import DocumentSet, cite
 from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.direct import is_direct
@@ -147,6 +147,24 @@ def orchestrate(
     if opened.store is not None:
         request = run_request(run, phase_models, fallbacks, plan=plan, answer_schema=answer_schema, cache=cache)
     return _carried_out(run, plan, answer_schema, Keeping.begin(run, opened, request))
+
+
+def route(
+    query: str,
+    library: Skills | None = None,
+    model: ModelChoice = None,
+    *,
+    context: Context | None = None,
+    **arguments: Any,
+) -> Result:
+    """Do what `query` asks by trees of skills: those of `library`, or where it has none of its own the shipped ones.
+
+    Code decides which skills, steps and values, and models where it cannot. `result.route` has the summary, each step's
+    result, the success rate and what failed; `result.answer` is the message to the user. `context`: documents that the
+    skills may use. `arguments`, and what is raised, are those of `orchestrate`.
+    """
+    documents = DocumentSet(()) if context is None else context
+    return orchestrate(documents, query, library, model, strategy="route", **arguments)
 
 
 def resume(

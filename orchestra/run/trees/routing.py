@@ -89,7 +89,8 @@ async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequen
         steps = error.details.get("steps", ())
         run.trees[subtask_id] = replace(outcome, status="failed", error=error, steps=steps)
         raise
-    run.trees[subtask_id] = replace(outcome, output=result.output, steps=result.steps)
+    done = run.trees[subtask_id] = replace(outcome, output=result.output, steps=result.steps)
+    run.errors.extend(leaf.error for leaf in done.leaves if leaf.error is not None)
     return text_of(result.output)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from models_for_tests import ScriptedModel
 
+from orchestra.errors import ModelRefused
 from orchestra.models.protocol import ModelReply, ModelRequest, Usage
-from orchestra.pipeline import orchestrate
+from orchestra.pipeline import orchestrate, route
 from orchestra.runtime.events import Event, NodeUpdated
 from orchestra.skills import SkillLibrary
 
@@ -80,3 +81,25 @@ def test_a_sequence_with_a_data_flow_needs_no_call_but_its_steps_and_its_words(m
         "run/subtask-1/step-2": "email-responder",
         "run/synthesis": "",
     }
+
+
+def test_a_route_needs_no_documents(mail: SkillLibrary):
+    model = by_skill(Classify={"urgent": []}, Reply="Nothing to do.")
+
+    result = route("Organize my inbox and reply to urgent emails", mail, model)
+
+    assert result.status == "completed"
+    assert result.documents == ()
+    assert len(model.requests) == 3
+
+
+def test_a_step_that_fails_leaves_the_others_and_the_numbers_say_so(mail: SkillLibrary):
+    model = by_skill(Classify={"urgent": ["m1"]}, Reply=ModelRefused("no"))
+
+    result = route("Organize my inbox and reply to urgent emails", mail, model)
+
+    assert result.status == "partial"
+    assert result.route is not None
+    assert result.route.success_rate == 0.5
+    assert result.route.partial_failures == ("step_1.step_2 email-responder: MODEL_REFUSED: no",)
+    assert "m1" in result.answer
