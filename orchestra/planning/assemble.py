@@ -18,7 +18,7 @@ from orchestra.document import (
     cut,
     whole,
 )
-from orchestra.errors import OrchestraError, PointersUnresolved
+from orchestra.errors import OrchestraError, PointersUnresolved, SkillInvalid
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task, Tasks
 from orchestra.planning.narrowing import fits, narrowed
 from orchestra.planning.parse import parse_plan
@@ -26,6 +26,7 @@ from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.pointing import resolve_pointers
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.library import GENERIC
 
 OnUnresolved: TypeAlias = Literal["full", "search", "error"]
 Fallback: TypeAlias = Literal["", "full", "search", "narrowed"]
@@ -136,12 +137,20 @@ def _assign(
     context_tokens: int,
     largest_tokens: int,
 ) -> Assignment:
-    skill, is_known = library.get_or_generic(subtask.skill)
+    skill, is_known, broken = _skill(subtask.skill, library)
     warnings = () if is_known else (f"there is no skill {subtask.skill!r}: a generic prompt is used",)
     resolutions = resolve_pointers(subtask.context_pointers, documents)
     ranges = [line_range for resolution in resolutions for line_range in resolution.ranges]
     slice_, fallback, error = _slice(subtask, ranges, documents, on_unresolved, context_tokens, largest_tokens)
-    return Assignment(subtask, skill, slice_, resolutions, fallback, warnings, error)
+    return Assignment(subtask, skill, slice_, resolutions, fallback, warnings, broken or error)
+
+
+def _skill(name: str, library: SkillLibrary) -> tuple[Skill, bool, SkillInvalid | None]:
+    """The skill of that name, or a generic one; whether that was what was meant; why it cannot be read."""
+    try:
+        return *library.get_or_generic(name), None
+    except SkillInvalid as error:
+        return GENERIC, True, error
 
 
 def _slice(

@@ -20,7 +20,7 @@ from orchestra.models.protocol import (
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.outline_reply import OutlineReply, parse_outline
 from orchestra.planning.prompt_files import prompt
-from orchestra.skills import SkillLibrary
+from orchestra.skills import CATALOGUE_TOKENS, SkillLibrary
 
 __all__ = ["OUTLINE_SCHEMA", "OutlineReply", "look_request", "outline_request", "read_outline_reply"]
 
@@ -77,7 +77,8 @@ def outline_request(
     pages stand closer in the view, and the planner is told that it cannot look again.
     `words` are searched for in place of the task's, where the task alone does not say what it is about.
     """
-    blocks: tuple[Block, ...] = (Instructions(prompt("outline_planner")), Catalogue(library.catalogue))
+    skills = library.catalogue_for(words or task, min(CATALOGUE_TOKENS, outline_tokens // 2))
+    blocks: tuple[Block, ...] = (Instructions(prompt("outline_planner")), Catalogue(skills))
     last: tuple[Block, ...] = (Instructions(prompt("outline_look")), Task(task)) if look else (Task(task),)
     room = outline_tokens - _tokens(ModelRequest((*blocks, Instructions(fence("outline", "")), *last))) - _JOINTS
     budget = max(room, FEWEST_VIEW_TOKENS)

@@ -22,7 +22,7 @@ def plan_request(
         blocks=(
             Instructions(prompt("planner")),
             DocumentBlock(documents),
-            Catalogue(library.catalogue),
+            Catalogue(library.catalogue_for(task)),
             Task(task),
         ),
         purpose="plan",
@@ -35,7 +35,7 @@ def plan_request(
 
 def full_tokens(documents: DocumentSet, task: str, library: SkillLibrary) -> int:
     """Tokens of `plan_request`, at a bounded price where the documents are huge."""
-    around = prompt_tokens(prompt("planner")) + prompt_tokens(Catalogue(library.catalogue).text)
+    around = prompt_tokens(prompt("planner")) + prompt_tokens(Catalogue(library.catalogue_for(task)).text)
     return documents.size.tokens + around + count_tokens(Task(task).text)
 
 

@@ -57,7 +57,7 @@ def cache_entry(cache: ReplyCache, model: Model, fingerprint: str) -> str:
 def version_of(library: SkillLibrary, documents: DocumentSet) -> str:
     """A digest of the content of all skills and documents."""
     digest = hashlib.sha256()
-    for skill in library.values():
+    for skill in library.manifests.values():  # bodies are in the requests
         digest.update(repr(skill).encode("utf-8", "replace") + b"\x1e")
     for document in documents:
         digest.update(document.sha256.encode() + b"\x1e")

@@ -13,6 +13,7 @@ from orchestra.run.state import Run
 from orchestra.runtime.node import Node
 from orchestra.runtime.tools.given import VERBS
 from orchestra.skills import Skill
+from orchestra.skills.manifest import Manifest
 from orchestra.skills.permissions import PermissionSet, declared_permissions
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Toolbox:
         return tuple(tool.spec for tool in self.tools.values())
 
 
-def tool_names(run: Run, skill: Skill) -> tuple[str, ...]:
+def tool_names(run: Run, skill: Skill | Manifest) -> tuple[str, ...]:
     """The tools that a skill has in this run, before its node narrows them; empty for most.
 
     They are those that the caller gave, and those of ours that its `allowed-tools` name, as far as the run may use
@@ -57,7 +58,7 @@ def toolbox_of(run: Run, node: Node, skill: Skill) -> Toolbox | None:
 
 def planner_note(run: Run) -> str:
     """What a planner is told of the tools that the skills of its catalogue have; empty where none has any."""
-    skills = [run.library[name] for name, _ in run.library.catalogue]
+    skills = [run.library.manifest(name) for name, _ in run.library.catalogue_for(run.task)]
     return tools_note([skill.name for skill in skills], {skill.name: tool_names(run, skill) for skill in skills})
 
 
@@ -66,7 +67,7 @@ def all_tool_names(run: Run) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*run.tools.names, *VERBS)))
 
 
-def _usable(run: Run, skill: Skill, permissions: PermissionSet) -> tuple[str, ...]:
+def _usable(run: Run, skill: Skill | Manifest, permissions: PermissionSet) -> tuple[str, ...]:
     declared, _ = declared_permissions(skill)
     named = () if declared.tools.allowed is None else tuple(verb for verb in VERBS if declared.may_use(verb))
     given = dict.fromkeys((*run.tools.names, *named))

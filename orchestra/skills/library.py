@@ -41,7 +41,7 @@ class SkillLibrary(Mapping[str, Skill]):
     ) -> None:
         manifests = (skill if isinstance(skill, Manifest) else Manifest.of(skill) for skill in skills)
         self._manifests = {manifest.name: manifest for manifest in manifests}
-        self._shelf = shelf or Shelf(tuple(self._manifests.values()))
+        self.shelf = shelf or Shelf(tuple(self._manifests.values()))
         self.diagnostics = tuple(diagnostics)
 
     @classmethod
@@ -136,11 +136,11 @@ class SkillLibrary(Mapping[str, Skill]):
     @property
     def catalogue(self) -> tuple[tuple[str, str], ...]:
         """(name, description) of each skill that a planner may choose."""
-        return self._shelf.all
+        return self.shelf.all
 
     def catalogue_for(self, task: str, tokens: int = CATALOGUE_TOKENS) -> tuple[tuple[str, str], ...]:
         """The catalogue; where it takes more than `tokens`, the best matches for the task. See `Shelf.fitting`."""
-        return self._shelf.fitting(task, tokens)
+        return self.shelf.fitting(task, tokens)
 
     def manifest(self, name: str) -> Manifest:
         """Raises `SkillNotFound`."""
