@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,18 +84,17 @@ class Permits:
         skills: Iterable[Manifest] = (),
     ) -> Permits:
         """Of a run with these models, files of documents, registered tools and skills."""
-        models = tuple(models)
-        default = default_permissions(models, files=files, tools=tools, cost_usd=cost_usd)
-        allowed = policy.permissions(default)
+        places = tuple((model_name(model), model_host(model)) for model in models)
+        default = _default(places, tuple(map(Root.at, files)), tuple(tools), cost_usd)
+        has = (*OUR_TOOLS, *tools)
+        if policy.is_default:
+            return cls(policy, default, has, tuple(files))
+        allowed = policy.permissions(default.permissions)
         if allowed.write.allowed != frozenset():
             allowed = allowed.intersect(_never_written(policy, skills))
-        has = (*OUR_TOOLS, *tools)
-        given = PermissionSet(tools=Grants.of(ToolRule(Name(name)) for name in has))
-        permissions = given.intersect(allowed)
-        lost: tuple[Narrowing, ...] = ()
-        if not policy.is_default:
-            lost = narrowings(default, permissions, "policy", _reason(policy), f"{policy.source} allows only")
-        steps = (Step("run", "the run has no such tool", given), Step("policy", _reason(policy), allowed))
+        steps = (_given(has), Step("policy", _reason(policy), allowed))
+        permissions = steps[0].operand.intersect(allowed)
+        lost = narrowings(default.permissions, permissions, "policy", _reason(policy), f"{policy.source} allows only")
         return cls(policy, Permitted(permissions, lost, steps), has, tuple(files))
 
     def of_skill(self, parent: Permitted, skill: Skill | Manifest) -> Permitted:
@@ -107,18 +107,27 @@ class Permits:
         return self._known[key]
 
 
-def default_permissions(
-    models: Iterable[Model], *, files: Sequence[Path] = (), tools: Sequence[str] = (), cost_usd: float | None = None
-) -> PermissionSet:
-    """What the default policy allows a run that was given these."""
-    models = tuple(models)
-    return PermissionSet(
+@lru_cache(maxsize=256)
+def _default(
+    models: tuple[tuple[str, str], ...], files: tuple[Root, ...], tools: tuple[str, ...], cost_usd: float | None
+) -> Permitted:
+    """What the default policy allows a run of models (name, host), files and tools. Most runs of a process share it."""
+    permissions = PermissionSet(
         tools=Grants.of(ToolRule(Name(name)) for name in (*DEFAULT_TOOLS, *tools)),
-        read=Grants.of([Root((OWN_FILES,)), *(Root.at(file) for file in files)]),
+        read=Grants.of([Root((OWN_FILES,)), *files]),
         write=Grants.of(()),
-        hosts=Grants.of(HostName(host) for host in map(model_host, models) if host),
-        models=Grants.of(Name(model_name(model)) for model in models),
+        hosts=Grants.of(HostName(host) for _, host in models if host),
+        models=Grants.of(Name(name) for name, _ in models),
         cost_usd=cost_usd,
+    )
+    steps = (_given((*OUR_TOOLS, *tools)), Step("policy", "the default policy does not allow it", permissions))
+    return Permitted(permissions, (), steps)
+
+
+def _given(tools: tuple[str, ...]) -> Step:
+    """What the caller gave: tools. Whatever else there is, the policy says."""
+    return Step(
+        "run", "the run has no such tool", PermissionSet(tools=Grants.of(ToolRule(Name(name)) for name in tools))
     )
 
 
@@ -166,4 +175,4 @@ def _never_written(policy: Policy, skills: Iterable[Manifest]) -> PermissionSet:
 
 
 def _reason(policy: Policy) -> str:
-    return "the default policy does not allow it" if policy.is_default else f"{policy.source} does not allow it"
+    return f"{policy.source} does not allow it"

@@ -30,7 +30,7 @@ import difflib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -59,7 +59,7 @@ Texts = tuple[str, ...]
 
 
 class _Entries(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     tools: Texts = ()
     read: Texts = ()
@@ -80,7 +80,7 @@ class Asked(_Entries):
 class Allowed(BaseModel):
     """The table `allow`. None says nothing of a kind; an empty list allows nothing of it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     tools: Texts | None = None
     read: Texts | None = None
@@ -93,11 +93,14 @@ class Allowed(BaseModel):
 class Tables(BaseModel):
     """The table `permissions`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     allow: Allowed = Field(default_factory=Allowed)
     ask: Asked = Field(default_factory=Asked)
     deny: Denied = Field(default_factory=Denied)
+
+
+NOTHING_SAID = Tables()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,8 @@ class Policy:
     `outer` is another policy that holds as well. `Policy()` is the default policy.
     """
 
-    tables: Tables = field(default_factory=Tables)
-    folder: Path = field(default_factory=Path)
+    tables: Tables = NOTHING_SAID
+    folder: Path = Path()
     source: str = ""
     outer: Policy | None = None
 
@@ -160,7 +163,7 @@ class Policy:
 
     @property
     def is_default(self) -> bool:
-        return self.tables == Tables() and self.outer is None
+        return self.tables == NOTHING_SAID and self.outer is None
 
     def within(self, outer: Policy) -> Policy:
         """This policy where `outer` holds too: what both allow."""
@@ -184,7 +187,7 @@ class Policy:
 
     def permissions(self, default: PermissionSet) -> PermissionSet:
         """What the policy allows, where the default policy would allow `default`."""
-        own = default if self.tables == Tables() else self._own(default)
+        own = default if self.tables == NOTHING_SAID else self._own(default)
         return own if self.outer is None else own.intersect(self.outer.permissions(default))
 
     def _own(self, default: PermissionSet) -> PermissionSet:
