@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -76,6 +77,18 @@ class Wire:
             back.start()
             _copy(self._connection, target)
             back.join(timeout=5)
+
+    def pour(self, content: bytes, total: int) -> None:
+        """The same content again and again, up to `total` bytes, until the client leaves."""
+        for _ in range(-(-total // len(content))):
+            if self._stopped.is_set() or not self.send(content):
+                return
+
+    def reset(self) -> None:
+        """End the connection as a crash does: the client reads an error, not an end."""
+        with suppress(OSError):
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self._connection.close()
 
     def close(self) -> None:
         with suppress(OSError):

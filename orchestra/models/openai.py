@@ -145,7 +145,7 @@ class OpenAIModel(WireModel):
                     completion.take(self._parsed(event.payload, reply))
                     if completion.is_finished and not was_finished:
                         reply.settle(USAGE_GRACE_S)
-            text = completion.text()
+            text, usage = completion.text(), completion.usage
             if not completion.has_choice:
                 raise self._invalid(reply, "it holds no choices")
             if not completion.is_finished and not (completion.is_done or isinstance(opened, bytes)):
@@ -157,14 +157,14 @@ class OpenAIModel(WireModel):
                 f"{self.name} refused to answer",
                 cause=completion.refusal or "the provider's content filter stopped the reply",
                 request_id=completion.request_id,
-                usage=completion.usage,
+                usage=usage,
             )
         is_called = completion.calls and completion.finish_reason != "length"
         return self._reply(
             request,
             text=text,
             calls=completion.calls,
-            usage=completion.usage,
+            usage=usage,
             stop_reason="tool_use" if is_called else _STOP_REASONS.get(completion.finish_reason, "end"),
             model=completion.model,
             request_id=completion.request_id,

@@ -27,6 +27,7 @@ SETTLE_S = 0.25
 """How long the end of a body is waited for after its last event."""
 
 RAW_CHARACTERS = 2000
+_WRONG_SHAPE = (AttributeError, LookupError, TypeError, ValueError)
 FAULT_CHARACTERS = 200
 
 _HEADERS = {
@@ -141,7 +142,10 @@ class WireModel(ABC):
                 if not 200 <= reply.status < 300:
                     raise explain_status(self.name, reply.status, reply.headers, reply.body(), self._credential)
                 is_answered = True
-                yield reply
+                try:
+                    yield reply
+                except _WRONG_SHAPE as error:  # who reads a reply takes it to be of the API's shape
+                    raise self._invalid(reply, f"it is not of the shape of the API: {error}") from error
         except ModelError as error:
             if not is_answered:
                 self.endpoint.failed(self.name, error)
