@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_for_tests import COSTS, REPORT, ScriptedModel, plan_of
 
@@ -88,6 +88,7 @@ def refusal(**sources) -> InputInvalid:
 
 
 @given(A_SETTING)
+@settings(max_examples=200, deadline=None)
 def test_an_argument_wins_over_the_environment_that_over_the_file_and_that_over_the_default(setting):
     name, argument, environment, written = setting
     with TemporaryDirectory() as folder:
@@ -295,7 +296,7 @@ def test_the_phases_alone_read_the_same_configuration(file):
 
 
 @pytest.mark.parametrize(
-    ("settings", "manifest", "seconds"),
+    ("chosen", "manifest", "seconds"),
     [
         ({}, None, 60),
         ({}, 90, 90),
@@ -307,10 +308,10 @@ def test_the_phases_alone_read_the_same_configuration(file):
         ({"timeout_per_skill": {"summarization": 7}}, None, 60),
     ],
 )
-def test_a_subtask_is_bound_by_what_is_said_closest_to_its_skill(settings, manifest, seconds):
+def test_a_subtask_is_bound_by_what_is_said_closest_to_its_skill(chosen, manifest, seconds):
     skill = Skill("translation", "Translates.", "Translate.", timeout_s=manifest)
 
-    assert Settings(**settings).subtask_limit_s(skill) == seconds
+    assert Settings(**chosen).subtask_limit_s(skill) == seconds
 
 
 def test_a_call_for_several_subtasks_has_the_time_of_all_of_them_unless_the_caller_set_one():
@@ -323,7 +324,10 @@ def test_a_call_for_several_subtasks_has_the_time_of_all_of_them_unless_the_call
 
 def test_a_setting_for_a_skill_that_the_run_does_not_have_is_told():
     result = orchestrate(
-        "The auditor is Pike.", "Who is the auditor?", model="builtin:extractive", timeout_per_skill={"translaton": 5, "Critique": 5}
+        "The auditor is Pike.",
+        "Who is the auditor?",
+        model="builtin:extractive",
+        timeout_per_skill={"translaton": 5, "Critique": 5},
     )
 
     assert [(notice.code, notice.message) for notice in result.warnings] == [
@@ -338,7 +342,7 @@ def test_planning_and_synthesis_have_300_seconds_unless_set():
 
 
 @pytest.mark.parametrize(
-    ("settings", "manifest", "times"),
+    ("chosen", "manifest", "times"),
     [
         ({}, None, 0),
         ({"retries": 2}, None, 2),
@@ -349,7 +353,7 @@ def test_planning_and_synthesis_have_300_seconds_unless_set():
         ({"retry_on_failure": {"summarization": 2}}, None, 0),
     ],
 )
-def test_a_subtask_is_done_again_as_often_as_is_said_closest_to_its_skill(settings, manifest, times):
+def test_a_subtask_is_done_again_as_often_as_is_said_closest_to_its_skill(chosen, manifest, times):
     skill = Skill("translation", "Translates.", "Translate.", retries=manifest)
 
-    assert Settings(**settings).retries_of(skill) == times
+    assert Settings(**chosen).retries_of(skill) == times
