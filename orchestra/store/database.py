@@ -76,8 +76,8 @@ class Database:
         begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
 
         def whole(connection: Connection) -> T:
-            _say(connection, begin)
             try:
+                _say(connection, begin)
                 done = work(connection)
                 _say(connection, "COMMIT")
             except BaseException:
@@ -89,7 +89,7 @@ class Database:
 
     def open(self) -> None:
         """Connect, and bring the schema up to date."""
-        self.run(migrate)
+        self.run(_prepare)
         self._was_reached = True
 
     def sweep(self) -> bool:
@@ -209,6 +209,18 @@ def _busy_timeout(location: Location) -> float:
 def _server_arguments(location: Location) -> dict[str, Any]:
     wanted = {"connect_timeout": CONNECT_TIMEOUT_S, "keepalives_idle": 30, "tcp_user_timeout": 15_000}
     return {key: value for key, value in wanted.items() if key not in location.url.query}
+
+
+def _prepare(connection: Connection) -> None:
+    if connection.dialect.name == "postgresql":
+        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+        if encoding != "UTF8":
+            raise StoreUnavailable(
+                "the store cannot be used",
+                cause=f"its database is encoded in {encoding}, which cannot hold every text",
+                suggestion="Create one with `createdb --encoding=UTF8 --template=template0 NAME`.",
+            )
+    migrate(connection)
 
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:

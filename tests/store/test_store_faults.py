@@ -10,9 +10,11 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 from databases import PostgresServer, new_schema
 from records_for_tests import a_run
+from sqlalchemy import Connection
 
 from orchestra.errors import StoreDamaged, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from orchestra.store import Store
@@ -63,8 +65,6 @@ def test_a_lock_that_another_process_holds_is_waited_for_and_then_told(tmp_path:
 
 
 def test_a_table_that_another_process_holds_is_told(postgres_url: str) -> None:
-    import psycopg
-
     with new_schema(postgres_url) as url, Store.open(url) as store, psycopg.connect(url) as other:
         store.database.run(lambda c: c.exec_driver_sql("SET lock_timeout = '50ms'"))
         other.execute("LOCK TABLE runs")
@@ -243,6 +243,35 @@ def test_a_server_that_is_gone_for_good_is_told(
         postgres_server.start()
         store.begin_run(a_run())
         assert store.run("r1") is not None
+
+
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres_server: PostgresServer) -> None:
+    with psycopg.connect(postgres_server.url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE narrow ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+
+    with pytest.raises(StoreUnavailable, match="LATIN1"):
+        Store.open(postgres_server.url.replace("/postgres?", "/narrow?"))
+
+
+def test_a_driver_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    with pytest.raises(StoreUnavailable, match="driver is not installed") as caught:
+        Store.open("postgresql://host/name")
+
+    assert "orchestra[postgres]" in caught.value.suggestion
+
+
+def test_an_interrupted_transaction_is_undone(store: Store) -> None:
+    def interrupted(connection: Connection) -> None:
+        connection.exec_driver_sql("INSERT INTO sessions VALUES ('s1', '', 0)")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.database.transact(interrupted)
+
+    assert store.sessions() == []
+    store.begin_run(a_run())
 
 
 def _without_privileges(script: str, place: Path) -> str:
