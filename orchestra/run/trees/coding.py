@@ -31,7 +31,7 @@ async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -
     record = run.journal.find(key)
     if record is not None and record.payload is not None:
         return record.payload["output"]
-    timeout_s = skill.timeout_s or call.timeout_s or run.settings.subtask_limit_s(skill)
+    timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
 
     async def on_worker(work: Callable[[], Any]) -> Any:
         return await run.scheduler.call(lambda deadline, attempt: work(), node=call.node, timeout_s=timeout_s)

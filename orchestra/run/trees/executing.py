@@ -70,7 +70,7 @@ async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
     key = request.fingerprint
     if key in run.step_outputs:
         return run.step_outputs[key]
-    timeout_s = skill.timeout_s or call.timeout_s or run.settings.subtask_limit_s(skill)
+    timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
     reply = await answer(run, call.node, skill, request, timeout_s)
     output, problem = _read(reply, skill)
     if problem:
