@@ -18,6 +18,7 @@ from orchestra.models.protocol import Model, ModelReply
 from orchestra.run.replies import finished_call, reply_payload
 from orchestra.runtime.calls import model_base_url, model_name
 from orchestra.skills import SkillLibrary
+from orchestra.version import __version__
 
 if TYPE_CHECKING:
     from orchestra.store import Store
@@ -45,7 +46,7 @@ class ReplyCache:
     def keep(self, entry: str, reply: ModelReply) -> None:
         """Keep a whole reply; one that was cut off, refused or is empty is not worth it."""
         if reply.stop_reason in ("end", "tool_use") and (reply.text.strip() or reply.tool_calls):
-            self.write(lambda: self.store.keep(entry, reply_payload(reply)))
+            self.write(lambda: self.store.keep(entry, reply_payload(reply), run_id=self.run_id))
 
 
 def cache_entry(cache: ReplyCache, model: Model, fingerprint: str) -> str:
@@ -55,10 +56,14 @@ def cache_entry(cache: ReplyCache, model: Model, fingerprint: str) -> str:
 
 
 def version_of(library: SkillLibrary, documents: DocumentSet) -> str:
-    """A digest of the content of all skills and documents."""
-    digest = hashlib.sha256()
-    for skill in library.manifests.values():  # bodies are in the requests
-        digest.update(repr(skill).encode("utf-8", "replace") + b"\x1e")
+    """A digest of what is known of all skills before they are loaded, and of the documents.
+
+    A skill's body stands in the request, and so in its fingerprint. The shipped skills are this version's.
+    """
+    digest = hashlib.sha256(__version__.encode())
+    for manifest in library.manifests.values():
+        if manifest.source != "builtin":
+            digest.update(repr(manifest).encode("utf-8", "replace") + b"\x1e")
     for document in documents:
         digest.update(document.sha256.encode() + b"\x1e")
     return digest.hexdigest()

@@ -11,25 +11,19 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from orchestra.errors import InputInvalid, SkillInvalid, StoreDamaged
+from orchestra.errors import InputInvalid, StoreDamaged
 from orchestra.models.registry import default_spec
 from orchestra.planning.history import Turn
 from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
+from orchestra.run.kept_skills import KeptSkills
 from orchestra.run.state import Run
 from orchestra.runtime.calls import model_name
 from orchestra.runtime.tools.given import GivenTools, ToolChoice
 from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
-from orchestra.skills import Skill, SkillLibrary
 from orchestra.skills.policy import Policy
 
 PHASES = ("plan", "subtasks", "synthesis")
-_BUILTIN = "builtin"
-_KEPT_FIELDS = tuple(
-    field.name
-    for field in fields(Skill)
-    if field.name not in ("name", "function", "parameters", "output", "output_model", "manifest")
-)
 
 
 class ModelRecord(BaseModel):
@@ -37,14 +31,6 @@ class ModelRecord(BaseModel):
 
     name: str
     is_object: bool = False
-
-
-class SkillRecord(BaseModel):
-    """A skill of the caller's. `has_code` for one that holds a callable, and must be given again."""
-
-    name: str
-    has_code: bool = False
-    fields: dict[str, Any]
 
 
 class ToolRecord(BaseModel):
@@ -60,7 +46,7 @@ class RunRequest(BaseModel):
     task: str
     models: dict[str, ModelRecord]
     settings: dict[str, Any]
-    skills: tuple[SkillRecord, ...] = ()
+    skills: KeptSkills = KeptSkills()
     plan: dict[str, Any] | None = None
     answer_schema: dict[str, Any] | None = None
     history: tuple[tuple[str, str], ...] = ()
@@ -125,23 +111,9 @@ class RunRequest(BaseModel):
             )
         return tuple(own[record.name] if record.is_own else record.name for record in self.tools)
 
-    def as_skills(self, given: Skills | None) -> Skills | None:
-        """The caller's skills as they were, those that are given now over them.
-
-        Raises `SkillInvalid` where one holds code and is not given.
-        """
-        now = SkillLibrary.of(given)
-        kept: dict[str, Skill] = {}
-        for record in self.skills:
-            if record.name in now and now[record.name].source != _BUILTIN:
-                continue
-            if record.has_code:
-                raise SkillInvalid(
-                    f"the skill {record.name!r} of the run holds code, which a store cannot keep",
-                    suggestion="Pass it again, as skills=.",
-                )
-            kept[record.name] = _skill(record)
-        return now.merged(kept) if kept else given
+    def as_skills(self, given: Skills | None) -> Skills:
+        """The caller's skills as they were, those that are given now over them. Raises `SkillInvalid`."""
+        return self.skills.library(given)
 
 
 def run_request(
@@ -154,15 +126,14 @@ def run_request(
     cache: bool | float = False,
 ) -> RunRequest:
     """The request of a run that begins. A model that is not named is the one that would be taken now."""
-    settings, library, history = run.settings, run.library, run.history
     return RunRequest(
         task=run.task,
         models={phase: _model_record(choice) for phase, choice in zip(PHASES, models, strict=True)},
-        settings=asdict(settings),
-        skills=tuple(_skill_record(skill) for skill in library.values() if skill.source != _BUILTIN),
+        settings=asdict(run.settings),
+        skills=KeptSkills.of(run.library),
         plan=_plan(plan),
         answer_schema=None if answer_schema is None else json_schema(answer_schema),
-        history=tuple((turn.task, turn.answer) for turn in history),
+        history=tuple((turn.task, turn.answer) for turn in run.history),
         cache=cache,
         fallbacks=tuple(_model_record(choice) for choice in fallbacks),
         tools=tuple(ToolRecord(name=name, is_own=name in run.tools.own) for name in run.tools.names),
@@ -184,21 +155,6 @@ def _model_record(choice: ModelChoice) -> ModelRecord:
     if choice is None or isinstance(choice, str):
         return ModelRecord(name=(choice or default_spec(os.environ)).strip())
     return ModelRecord(name=model_name(choice), is_object=True)
-
-
-def _skill_record(skill: Skill) -> SkillRecord:
-    kept = {name: getattr(skill, name) for name in _KEPT_FIELDS}
-    return SkillRecord(name=skill.name, has_code=skill.function is not None, fields=kept)
-
-
-def _skill(record: SkillRecord) -> Skill:
-    known: dict[str, Any] = {name: value for name, value in record.fields.items() if name in _KEPT_FIELDS}
-    if isinstance(known.get("allowed_tools"), list):
-        known["allowed_tools"] = tuple(known["allowed_tools"])
-    try:
-        return Skill(record.name, **known)
-    except TypeError as error:
-        raise StoreDamaged(f"the skill {record.name!r} of the run cannot be read", cause=str(error)) from None
 
 
 def _plan(given: PlanChoice | None) -> dict[str, Any] | None:
