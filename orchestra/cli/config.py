@@ -10,6 +10,7 @@ import click
 
 from orchestra.cli.group import debug_option
 from orchestra.cli.options import config_option, json_option
+from orchestra.cli.store_choice import default_place
 from orchestra.cli.terminal import as_json, one_line, print_answer, say
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def config(config: Path | None, is_json: bool) -> None:
 
     An option of a command wins over a variable (ORCHESTRA_MAX_WORKERS), that
     over ./orchestra.toml (max_workers), and that over the default. Keys are
-    read from variables of their own, and never shown.
+    read from variables of their own, and never shown. The defaults are those
+    of the command; the function keeps no store unless it is told to.
     """
     from orchestra.configuration import configure, unread_variables
 
@@ -64,8 +66,13 @@ def _in_effect(value: Value, configuration: Configuration) -> Any:
     from orchestra.settings import SUBTASK_TIMEOUT_S
 
     if value.value is None:
-        meant = {"model": default_spec(os.environ), "timeout_s": SUBTASK_TIMEOUT_S}
-        return configuration.settings.phase_limit_s if value.name == "phase_timeout_s" else meant.get(value.name)
+        meant = {
+            "model": default_spec(os.environ),
+            "store": str(default_place()),
+            "timeout_s": SUBTASK_TIMEOUT_S,
+            "phase_timeout_s": configuration.settings.phase_limit_s,
+        }
+        return meant.get(value.name)
     if not isinstance(value.value, str):
         return value.value
     return display_url(value.value) if value.name == "store" else scrub(value.value)

@@ -171,7 +171,7 @@ class Telemetry:
         if node_id in self._spans or node_id in self._ended:
             return
         if kind == "tool":
-            name = title.partition("(")[0]  # what follows are its arguments
+            name = logged_id(title.partition("(")[0])  # what follows are its arguments
             attributes = {OPERATION: "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
         elif skill and kind not in _DECIDING:
             name = skill

@@ -322,3 +322,17 @@ def test_the_conventions_names_are_those_that_are_used():
         conventions.GEN_AI_REQUEST_MODEL,
         conventions.GEN_AI_RESPONSE_MODEL,
     )
+
+
+def test_the_name_of_a_tool_that_a_model_made_up_is_no_place_for_a_text(seen):
+    call = ModelReply("", tool_calls=(ToolCall("1", f"the {MARK} says", {}),), usage=Usage(5, output_tokens=5))
+
+    run(model_of(subtask=[call, "Steel [L9]."], plan=plan_of({"context_pointers": COSTS})), tools=[print_nothing])
+
+    assert MARK not in exported(seen)
+    assert len([span for span in seen.spans if span.name.startswith("execute_tool ~")]) == 1
+
+
+def print_nothing() -> str:
+    """Nothing."""
+    return "nothing"
