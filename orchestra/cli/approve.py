@@ -66,6 +66,12 @@ def approve(
     with open_store(store, config) as opened:
         run = opened.find_run(run_id)
         records = _open_questions(opened, run)
+        if run.status == "completed" or not (records or run.status == "waiting"):
+            raise InputInvalid(
+                f"run {run.id} asks nothing",
+                cause=f"it is {run.status}",
+                suggestion=f"`orchestra runs show {run.id}` says what became of it.",
+            )
         if node is None and not given:
             return _show(run, records, is_json=is_json)
         record = _chosen(opened, run, records, node, digest)
@@ -90,12 +96,6 @@ def _open_questions(store: Store, run: RunRecord) -> list[ApprovalRecord]:
     if asked:
         digests = {each["digest"] for each in asked}
         records = [record for record in records if record.digest in digests]
-    if run.status == "completed" or not (records or run.status == "waiting"):
-        raise InputInvalid(
-            f"run {run.id} asks nothing",
-            cause=f"it is {run.status}",
-            suggestion=f"`orchestra runs show {run.id}` says what became of it.",
-        )
     return records
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -242,3 +243,14 @@ def test_a_question_that_wants_words_takes_nothing_else(call, place, asked, argu
 
     assert done.exit_code == 2
     assert kept(place, asked)["tool-1"].status == "open"
+
+
+def test_the_last_question_of_a_run_that_has_not_ended_can_be_answered(call, place, waiting) -> None:
+    with Store.open(place) as store:
+        store.begin_run(replace(store.run(waiting.run_id), status="running", ended_at=None, result=None))
+
+    call("approve", waiting.run_id, "subtask-1", "--yes", "--store", place)
+    done = call("approve", waiting.run_id, "subtask-2", "--yes", "--store", place)
+
+    assert done.exit_code == 0
+    assert f"`orchestra resume {waiting.run_id}` goes on" in done.stderr

@@ -19,11 +19,9 @@ from terminals import Terminal
 
 ROOT = Path(__file__).parents[2]
 CAREFUL, PLAIN, JOINED = "What drove the margin?", "Who audits?", "You join findings into one answer"
-EDITED = "When did the margin rise?"
 REPLIES = {
     JOINED: "Harrow Pike LLP audits [L7]; the margin rose to 14.2 percent [L15].",
     f"Task: {CAREFUL}": "The margin rose to 14.2 percent because freight costs fell [L15].",
-    f"Task: {EDITED}": "It rose in 2025 [L15].",
     f"Task: {PLAIN}": "The auditor is Harrow Pike LLP [L7].",
 }
 
@@ -91,12 +89,14 @@ def test_a_run_waits_is_approved_and_goes_on_each_in_its_own_process(orchestra, 
     waiting = orchestra(*begin)
     result = json.loads(waiting.stdout)
     run_id = result["run_id"]
+    too_early = orchestra("resume", run_id)
     asked_at_first = list(provider.asked)
     shown = orchestra("approve", run_id)
     approved = orchestra("approve", run_id, "subtask-1", "--yes", "--digest", result["waiting"][0]["digest"])
     resumed = orchestra("resume", run_id)
 
-    assert (waiting.returncode, result["status"], asked_at_first) == (4, "waiting", [PLAIN])
+    assert (waiting.returncode, result["status"], too_early.returncode) == (4, "waiting", 4)
+    assert asked_at_first == [PLAIN]
     assert f"orchestra approve {run_id} run/subtask-1" in waiting.stderr
     assert f"orchestra resume {run_id}" in waiting.stderr
     assert json.loads(shown.stdout)["waiting"][0]["shown"]["task"] == CAREFUL
@@ -104,37 +104,6 @@ def test_a_run_waits_is_approved_and_goes_on_each_in_its_own_process(orchestra, 
     assert (resumed.returncode, json.loads(resumed.stdout)["status"]) == (0, "completed")
     assert "the margin rose to 14.2 percent [2]" in json.loads(resumed.stdout)["answer"]
     assert provider.asked == [PLAIN, CAREFUL, JOINED]
-
-
-def test_an_edit_from_elsewhere_is_what_is_sent(orchestra, begin, provider) -> None:
-    run_id = begun(orchestra, begin)
-
-    orchestra("approve", run_id, "subtask-1", "--edit", json.dumps({"task": EDITED}))
-    resumed = orchestra("resume", run_id)
-
-    assert resumed.returncode == 0
-    assert provider.asked == [PLAIN, EDITED, JOINED]
-
-
-def test_a_rejection_from_elsewhere_leaves_a_partial_answer(orchestra, begin, provider) -> None:
-    run_id = begun(orchestra, begin)
-
-    orchestra("approve", run_id, "subtask-1", "--reject", "not to this host")
-    resumed = orchestra("resume", run_id)
-
-    assert resumed.returncode == 3
-    assert "APPROVAL_REJECTED" in resumed.stderr
-    assert "not to this host" in resumed.stderr
-    assert CAREFUL not in provider.asked
-
-
-def test_a_run_that_is_resumed_too_early_waits_on(orchestra, begin, provider) -> None:
-    run_id = begun(orchestra, begin)
-
-    again = orchestra("resume", run_id)
-
-    assert again.returncode == 4
-    assert provider.asked == [PLAIN]
 
 
 def test_an_approval_outlives_a_killed_process(orchestra, begin, provider, store_url: str) -> None:
@@ -159,6 +128,7 @@ def test_an_approval_outlives_a_killed_process(orchestra, begin, provider, store
     ]
 
 
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_what_a_killed_process_was_asking_on_a_terminal_can_be_answered_elsewhere(
     orchestra, begin, provider, store_url: str
 ) -> None:
@@ -176,6 +146,7 @@ def test_what_a_killed_process_was_asking_on_a_terminal_can_be_answered_elsewher
     assert sorted(provider.asked) == sorted([PLAIN, CAREFUL, JOINED])
 
 
+@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
 def test_of_two_processes_that_answer_at_once_one_wins_and_the_other_is_told(orchestra, begin, provider) -> None:
     run_id = begun(orchestra, begin)
     together, done = threading.Barrier(4), []
