@@ -29,8 +29,10 @@ FILE_NAME = "orchestra.toml"
 FILE_VARIABLE = "ORCHESTRA_CONFIG"
 TEXTS = ("model", "planner_model", "synthesis_model", "store")
 """What is read as it stands: names of models, and where runs are kept."""
-TABLES = ("permissions",)
+TABLES = ("permissions", "modes", "tiers")
 """Tables of the file that are handed on as they are, to be read by whom they concern."""
+
+TIERS = ("fast", "balanced", "strong")
 
 _LONGEST_SHOWN = 80
 _DEFAULTS = {field.name: getattr(Settings(), field.name) for field in fields(Settings)}
@@ -75,6 +77,21 @@ class Configuration:
     def permissions(self) -> Mapping[str, Any] | None:
         """The table `[permissions]`; None without one."""
         return self.tables.get("permissions")
+
+    @property
+    def modes(self) -> Mapping[str, tuple[str, ...]]:
+        """The table `[modes]`: skills in order, by the mode's name. Raises `InputInvalid`."""
+        return {name: _names_of(name, skills, self.file) for name, skills in self.tables.get("modes", {}).items()}
+
+    @property
+    def tiers(self) -> Mapping[str, str]:
+        """The table `[tiers]`: the models of "fast", "balanced" and "strong". Raises `InputInvalid`."""
+        table = self.tables.get("tiers", {})
+        for name, model in table.items():
+            if name not in TIERS or not isinstance(model, str) or not model.strip():
+                cause = f"the tiers are {', '.join(TIERS)}, and each is a model's name"
+                raise InputInvalid(f"tiers in {self.file} has {name} = {_shown(repr(model))}", cause=cause)
+        return table
 
     @property
     def policy(self) -> Policy:
@@ -122,6 +139,13 @@ def configure(
         RANGES[name].check(name, value)
         values[name] = Value(name, value, "argument")
     return Configuration(values, {name: written[name] for name in TABLES if name in written}, path)
+
+
+def _names_of(mode: str, skills: object, path: str) -> tuple[str, ...]:
+    if not isinstance(skills, list) or not all(isinstance(name, str) and name.strip() for name in skills):
+        cause = "it is a list of skills' names"
+        raise InputInvalid(f"modes in {path} has {mode} = {_shown(repr(skills))}", cause=cause)
+    return tuple(skills)
 
 
 def variable(name: str) -> str:

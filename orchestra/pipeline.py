@@ -22,6 +22,10 @@ from orchestra.run.assembling import assemble
 from orchestra.run.direct import answer_with_data
 from orchestra.run.execute import execute
 from orchestra.run.keeping import Keeping, check_cache, earlier_turns, open_store, resumed, try_store
+from orchestra.run.layers.chain import Layers
+from orchestra.run.layers.enhancing import Enhancing
+from orchestra.run.layers.gates import pass_gates
+from orchestra.run.layers.working import prepare, revise
 from orchestra.run.plan import check_self_answers, decide, take_plan
 from orchestra.run.request import run_request
 from orchestra.run.strategy import strategy_report
@@ -141,6 +145,8 @@ def orchestrate(
         session_id=session_id,
         history=earlier_turns(opened, session_id, history),
         tools=tools,
+        modes=configuration.modes,
+        tiers=configuration.tiers,
     )
     run = Run.prepare(context, task, skills, phase_models, configuration.settings, services)
     request = None
@@ -216,6 +222,8 @@ def resume(
             session_id=going_on.record.session_id,
             history=request.as_turns(),
             tools=request.as_tools(tools),
+            modes=configuration.modes,
+            tiers=configuration.tiers,
             files=tuple(map(Path, request.files)),
         )
         phase_models = request.as_models((planner_model or model, model, synthesis_model or model))
@@ -238,20 +246,28 @@ def _carried_out(run: Run, plan: PlanChoice | None, schema: AnswerSchema | None,
 async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
     run.start()
+    layers = Layers.of(run)
+    await pass_gates(layers)
+    enhancing = Enhancing(layers)
+    enhancing.start()
+    prepared = await prepare(layers, enhancing)
     plan = await decide(run) if given_plan is None else take_plan(run, given_plan)
     plan = check_self_answers(run, plan)
     assignments = assemble(run, plan)
-    if schema is not None and is_direct(plan) and not tool_names(run, assignments[0].skill):
+    if schema is not None and is_direct(plan) and not prepared and not tool_names(run, assignments[0].skill):
         findings, draft = await answer_with_data(run, assignments[0], schema)
-        return report(run, plan, assignments, findings, draft)
+        await enhancing.end(draft)
+        return report(run, plan, assignments, findings, draft, layers)
     findings = await execute(run, plan, assignments, streams=schema is None)
     if run.people.waiting:
-        return report(run, plan, assignments, findings, Draft(""))
+        return report(run, plan, assignments, findings, Draft(""), layers)
     if run.settings.strategy == "route" and schema is None:
         draft = Draft(await joined_message(run))
     else:
-        draft = await join(run, findings, schema, self_answered=len(plan.self_answered))
-    return report(run, plan, assignments, findings, draft)
+        draft = await join(run, [*prepared, *findings], schema, self_answered=len(plan.self_answered))
+    draft = await revise(layers, enhancing, draft)
+    await enhancing.end(draft)
+    return report(run, plan, assignments, findings, draft, layers)
 
 
 async def orchestrate_async(

@@ -16,6 +16,8 @@ from orchestra.planning.plan import Plan, Subtask
 from orchestra.planning.synthesis import Draft
 from orchestra.result import (
     ErrorReport,
+    LayerMetrics,
+    LayerSkillReport,
     OtherWay,
     Result,
     RouteReport,
@@ -27,8 +29,10 @@ from orchestra.result import (
     SubtaskResult,
     ToolCallReport,
     UsageReport,
+    sum_known,
 )
 from orchestra.run import Run
+from orchestra.run.layers.chain import LayerOutcome, Layers
 from orchestra.run.trees.calls import StepOutcome, partial_failures, success_rate
 from orchestra.run.trees.wording import as_found
 from orchestra.runtime.calls import model_host, model_name
@@ -42,10 +46,17 @@ PLANNING = frozenset({"plan", "route", "decompose", "resolve"})
 WORK = frozenset({"subtask", "skill"})
 JOINING = frozenset({"synthesis"})
 """Kinds of nodes by the phase on whose bill they are."""
+AROUND = ("run/gate-", "run/enhance-", "run/work-")
+"""How ids of nodes begin that stand around the task."""
 
 
 def report(
-    run: Run, plan: Plan, assignments: Sequence[Assignment], findings: Sequence[Finding], draft: Draft
+    run: Run,
+    plan: Plan,
+    assignments: Sequence[Assignment],
+    findings: Sequence[Finding],
+    draft: Draft,
+    layers: Layers,
 ) -> Result:
     """The result of a run, and the event that ends it."""
     answer, citations = _cited(run, draft.text)
@@ -54,7 +65,9 @@ def report(
         plan=_usage(run, PLANNING, run.planner),
         subtasks=_usage(run, WORK, run.worker),
         synthesis=_usage(run, JOINING, run.synthesizer),
+        layers=_usage_of(run, [node for node in run.nodes.values() if _is_around(node)], run.worker),
     )
+    around = tuple(_layer_report(run, outcome) for outcome in layers.outcomes.values())
     status = _status(run, findings)
     duration_ms = end(run, status)
     return Result(
@@ -74,6 +87,8 @@ def report(
         errors=tuple(ErrorReport.of(error) for error in run.errors),
         waiting=tuple(run.people.waiting),
         route=_route(run),
+        layers=around,
+        layer_metrics=_layer_metrics(around, usage, duration_ms),
         documents=run.documents.names,
         models=run.model_names,
         fingerprint=fingerprint(assignments, max_tokens=run.settings.max_tokens, temperature=run.settings.temperature),
@@ -114,8 +129,47 @@ def end(run: Run, status: RunStatus) -> float:
 
 
 def _usage(run: Run, kinds: frozenset[str], model: Model) -> UsageReport:
-    nodes = [node for node in run.nodes.values() if node.kind in kinds and node.usage is not None]
+    nodes = [node for node in run.nodes.values() if node.kind in kinds and not _is_around(node)]
     return _usage_of(run, nodes, model)
+
+
+def _is_around(node: Node) -> bool:
+    """Whether a node is one of a skill that stands around the task, or stands below one."""
+    return node.id.startswith(AROUND)
+
+
+def _layer_report(run: Run, outcome: LayerOutcome) -> LayerSkillReport:
+    node = outcome.node
+    return LayerSkillReport(
+        skill=outcome.skill,
+        layer=outcome.layer,
+        status=outcome.status,
+        output=outcome.output,
+        reason=outcome.reason,
+        usage=UsageReport() if node is None else _node_usage(run, node),
+        duration_ms=None if node is None else node.duration_ms,
+        error=ErrorReport.of(outcome.error) if outcome.error else None,
+    )
+
+
+def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duration_ms: float) -> dict[str, LayerMetrics]:
+    """What each layer took; the task's own work counts as execution."""
+    metrics: dict[str, LayerMetrics] = {}
+    for layer in ("guarantee", "enhancement", "execution"):
+        ours = [report for report in reports if report.layer == layer]
+        parts = [report.usage for report in ours]
+        spent_ms = sum(report.duration_ms or 0.0 for report in ours)
+        if layer == "execution":
+            parts += [usage.plan, usage.subtasks, usage.synthesis]
+            spent_ms = duration_ms - sum(each.duration_ms for each in metrics.values())
+        metrics[layer] = LayerMetrics(
+            calls=sum(part.calls for part in parts),
+            input_tokens=sum(part.total_input_tokens for part in parts),
+            output_tokens=sum(part.output_tokens for part in parts),
+            cost_usd=sum_known(part.cost_usd for part in parts),
+            duration_ms=round(max(0.0, spent_ms), 3),
+        )
+    return metrics
 
 
 def _usage_of(run: Run, nodes: Sequence[Node], model: Model) -> UsageReport:
@@ -172,7 +226,7 @@ def _subtask_result(
 
 
 def _node_usage(run: Run, node: Node) -> UsageReport:
-    below = [each for each in run.nodes.values() if each.id.startswith(f"{node.id}/")] if run.trees else []
+    below = [each for each in run.nodes.values() if each.id.startswith(f"{node.id}/")]
     return _usage_of(run, [node, *below], run.worker)
 
 

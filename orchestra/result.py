@@ -130,7 +130,7 @@ class UsageReport(Frozen):
         from orchestra.models.prices import price
 
         if self.by_model:
-            return _sum_known(part.cost_usd for part in self.by_model)
+            return sum_known(part.cost_usd for part in self.by_model)
         usage = Usage(self.input_tokens, self.cached_input_tokens, self.cache_write_tokens, self.output_tokens)
         base_url = f"https://{self.host}/" if self.host else ""
         return price(self.model, usage, base_url=base_url) if self.calls else 0.0
@@ -145,15 +145,16 @@ class UsageReport(Frozen):
 
 
 class RunUsage(Frozen):
-    """Usage per phase; the properties are totals."""
+    """Usage per phase, the skills around the task last; the properties are totals."""
 
     plan: UsageReport = UsageReport()
     subtasks: UsageReport = UsageReport()
     synthesis: UsageReport = UsageReport()
+    layers: UsageReport = UsageReport()
 
     @property
     def phases(self) -> tuple[UsageReport, ...]:
-        return (self.plan, self.subtasks, self.synthesis)
+        return (self.plan, self.subtasks, self.synthesis, self.layers)
 
     @property
     def calls(self) -> int:
@@ -186,10 +187,10 @@ class RunUsage(Frozen):
     @property
     def cost_usd(self) -> float | None:
         """US dollars; None when the price of a phase that made calls is not known."""
-        return _sum_known(phase.cost_usd for phase in self.phases)
+        return sum_known(phase.cost_usd for phase in self.phases)
 
 
-def _sum_known(costs: Iterable[float | None]) -> float | None:
+def sum_known(costs: Iterable[float | None]) -> float | None:
     """The sum; None when one of them is not known."""
     total = 0.0
     for cost in costs:
@@ -248,7 +249,7 @@ class EstimateReport(Frozen):
     @property
     def cost_usd(self) -> float | None:
         """US dollars; None when a price is not known."""
-        return _sum_known(phase.cost_usd for phase in (self.plan, self.subtasks, self.synthesis))
+        return sum_known(phase.cost_usd for phase in (self.plan, self.subtasks, self.synthesis))
 
     @classmethod
     def of(cls, estimate: Estimate, models: Sequence[tuple[str, str]]) -> EstimateReport:
@@ -311,6 +312,31 @@ class ToolCallReport(Frozen):
     status: Literal["completed", "failed", "cancelled", "waiting"]
     duration_ms: float | None = None
     error: ErrorReport | None = None
+
+
+class LayerSkillReport(Frozen):
+    """One skill that stood around the task. A gate that does not hold and does not block is "degraded", an enhancement
+    that was not done when the grace period ended is "late".
+    """
+
+    skill: str
+    layer: Literal["guarantee", "enhancement", "execution"]
+    status: Literal["completed", "failed", "degraded", "skipped", "late"]
+    output: SerializeAsAny[Any] = None
+    reason: str = ""
+    usage: UsageReport = UsageReport()
+    duration_ms: float | None = None
+    error: ErrorReport | None = None
+
+
+class LayerMetrics(Frozen):
+    """What one layer took: model calls, tokens, US dollars (None when not known), and its nodes' time together."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    duration_ms: float = 0.0
 
 
 class StepReport(Frozen):
@@ -397,6 +423,8 @@ class Result(Frozen):
     errors: tuple[ErrorReport, ...] = ()
     waiting: tuple[WaitingFor, ...] = ()
     route: RouteReport | None = None
+    layers: tuple[LayerSkillReport, ...] = ()
+    layer_metrics: Mapping[str, LayerMetrics] = {}
     documents: tuple[str, ...] = ()
     models: Mapping[str, str] = {}
     fingerprint: str = ""

@@ -226,6 +226,7 @@ class Services:
     who is asked, which tools there are, what the workspace allows, where it is kept, and what was asked before.
 
     `run_id` is that of a run that goes on; a new one gets its own. `files` were its documents when it began.
+    `modes` are the workspace's own compositions of skills, `tiers` the models of "fast", "balanced" and "strong".
     """
 
     on_event: Listener | None = None
@@ -240,6 +241,8 @@ class Services:
     history: tuple[Turn, ...] = ()
     tools: Sequence[ToolChoice] = ()
     files: tuple[Path, ...] = ()
+    modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tiers: Mapping[str, str] = field(default_factory=dict)
 
 
 def first_and_fallbacks(

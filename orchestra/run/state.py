@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -113,6 +113,8 @@ class Run:
     trees: dict[str, StepOutcome] = field(default_factory=dict)
     wording: Wording | None = None
     complexity: int | None = None
+    modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tiers: Mapping[str, str] = field(default_factory=dict)
     telemetry: Telemetry | None = None
     counted_tokens: int = 0
     reported_tokens: int = 0
@@ -172,6 +174,8 @@ class Run:
             fallbacks=fallbacks,
             history=newest(services.history, settings.history_tokens),
             telemetry=watching,
+            modes=services.modes,
+            tiers=services.tiers,
         )
         return run
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from orchestra.document import DocumentSet, Slice
 from orchestra.errors import OrchestraError
 from orchestra.runtime.node import Node
-from orchestra.skills.manifest import Manifest
+from orchestra.skills.manifest import Manifest, ModelTier
 
 StepStatus = Literal["completed", "failed", "skipped", "waiting"]
 
@@ -37,6 +37,7 @@ class SkillCall:
     mode: str = "standard"
     timeout_s: float | None = None
     retries: int | None = None
+    model_tier: ModelTier = ""
 
 
 @dataclass(frozen=True, slots=True)

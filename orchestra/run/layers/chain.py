@@ -1,0 +1,128 @@
+"""The chain of one run: which skills, what each gave, and how each is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from orchestra.errors import OrchestraError, SkillNotFound
+from orchestra.run.skills_in_use import sub_skills
+from orchestra.run.state import Run
+from orchestra.run.trees.calls import SkillCall
+from orchestra.run.trees.executing import execute_skill
+from orchestra.run.trees.resolving import resolve
+from orchestra.runtime.node import Node
+from orchestra.skills.composition import ANSWER, ChainStep, SkillChain, compose
+from orchestra.skills.manifest import Layer, Manifest
+from orchestra.skills.trees.nesting import check_nesting
+from orchestra.skills.trees.parameters import Parameters
+
+LayerStatus = Literal["completed", "failed", "degraded", "skipped", "late"]
+_NODE_NAMES: Mapping[Layer, str] = {"guarantee": "gate", "enhancement": "enhance", "execution": "work"}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOutcome:
+    """What became of one skill of the chain. `reason` says why it did not hold, or was not done."""
+
+    skill: str
+    layer: Layer
+    status: LayerStatus
+    node: Node | None = None
+    output: Any = None
+    reason: str = ""
+    error: OrchestraError | None = None
+
+
+@dataclass(slots=True)
+class Layers:
+    """The chain of a run and its outcomes so far, by skill. `answer` is the draft, once there is one."""
+
+    run: Run
+    chain: SkillChain
+    outcomes: dict[str, LayerOutcome] = field(default_factory=dict[str, LayerOutcome])
+    answer: str = ""
+
+    @classmethod
+    def of(cls, run: Run) -> Layers:
+        """The chain of the run's task and mode; its warnings are the run's. Raises what `compose` does."""
+        documents = [
+            {"name": name, "lines": document.line_count, "tokens": document.size.tokens}
+            for name, document in zip(run.documents.names, run.documents, strict=True)
+        ]
+        chain = compose(
+            run.task,
+            run.settings.mode,
+            run.library.manifests.values(),
+            documents=documents,
+            own_modes=run.modes,
+        )
+        for warning in chain.warnings:
+            run.warn("CONDITION_UNDECIDED", warning)
+        layers = cls(run, chain)
+        for each in chain.skipped:
+            layers.outcomes[each.skill] = LayerOutcome(each.skill, each.layer, "skipped", reason=each.reason)
+        return layers
+
+    def steps(self, layer: Layer) -> tuple[ChainStep, ...]:
+        """Those of a layer, the answer itself left out."""
+        return tuple(step for step in self.chain.of_layer(layer) if step.skill != ANSWER)
+
+    def around_answer(self) -> tuple[tuple[ChainStep, ...], tuple[ChainStep, ...]]:
+        """The execution skills before the answer, and those after it."""
+        names = [step.skill for step in self.chain.of_layer("execution")]
+        at = names.index(ANSWER)
+        steps = self.chain.of_layer("execution")
+        return steps[:at], steps[at + 1 :]
+
+    def node_of(self, step: ChainStep) -> Node:
+        name = f"{_NODE_NAMES[step.layer]}-{step.skill}"
+        return self.run.node(name, step.layer, skill=step.skill, title=self._manifest(step.skill).description)
+
+    async def perform(self, step: ChainStep, node: Node) -> Any:
+        """The output of a skill of the chain, which sees what came before it. Raises what its work raises."""
+        run, manifest = self.run, self._manifest(step.skill)
+        check_nesting(manifest, lambda each: sub_skills(run, each, node), run.settings.max_depth)
+        call = SkillCall(
+            manifest,
+            node,
+            run.task,
+            earlier=self.earlier(),
+            documents=run.documents if len(run.documents) else None,
+            answer=self.answer,
+            mode=run.settings.mode,
+            model_tier=step.model_tier,
+        )
+        if not manifest.is_composite and manifest.parameters:
+            wanted = Parameters.of(manifest.parameters)
+            bound = await resolve(run, call, wanted, number=1, flow=(), outputs={}, names={})
+            call = replace(call, parameters=bound.values)
+        return (await execute_skill(run, call)).output
+
+    def earlier(self) -> dict[str, Any]:
+        """What the chain's finished skills gave, and the draft of the answer."""
+        found = {
+            name: each.output for name, each in self.outcomes.items() if each.status == "completed" and each.output
+        }
+        return {**found, "answer": self.answer} if self.answer else found
+
+    def _manifest(self, skill: str) -> Manifest:
+        found = self.run.library.manifests.get(skill)
+        if found is None:
+            raise SkillNotFound(f"there is no skill {skill!r}")
+        return found
+
+
+def verdict_of(output: Any) -> tuple[bool, str]:
+    """Whether a guarantee holds by its output, and its reason: `{"ok": true, "reason": ""}`, or a bare truth value.
+
+    An output that says neither does not hold: a gate that cannot tell is no gate.
+    """
+    if isinstance(output, bool):
+        return output, "" if output else "it does not hold"
+    if isinstance(output, Mapping) and isinstance(output.get("ok"), bool):
+        reason = str(output.get("reason") or "")
+        return output["ok"], reason if output["ok"] else reason or "it does not hold"
+    return False, f"it said neither yes nor no: {json.dumps(output, ensure_ascii=False, default=str)[:200]}"

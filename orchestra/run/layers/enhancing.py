@@ -1,0 +1,82 @@
+"""The enhancement layer: skills beside the work, which never fail it and hold up its end by a grace period at most."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from orchestra.errors import OrchestraError
+from orchestra.planning.synthesis import Draft
+from orchestra.run.layers.chain import LayerOutcome, Layers
+from orchestra.runtime.node import FINAL, Node, Status
+from orchestra.runtime.scheduler import Job, Milestone
+from orchestra.skills.composition import ANSWER, ChainStep
+
+GRACE_S = 5.0
+
+
+class Enhancing:
+    """The enhancements of one run. `start` them with the work, and give them an `end` with it."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+        self._jobs: dict[str, Job[None]] = {}
+        self._nodes: dict[str, Node] = {}
+        self._answered = Milestone()
+        self._ended = {step.skill: Milestone() for step in layers.steps("enhancement")}
+
+    def start(self) -> None:
+        """Spawn them all. Where a budget is set, those that need no answer wait for it too: the work comes first."""
+        for step in self._layers.steps("enhancement"):
+            node = self._nodes[step.skill] = self._layers.node_of(step)
+            self._jobs[step.skill] = self._layers.run.scheduler.spawn(self._perform(step, node), node)
+
+    async def wait_for(self, names: Iterable[str]) -> None:
+        """For a skill that declares a dependency on them, whatever became of them."""
+        await self._layers.run.scheduler.join([self._ended[name] for name in names if name in self._ended])
+
+    async def end(self, draft: Draft) -> None:
+        """Wait for them once the answer is there, `GRACE_S` at most; what is not done by then is left."""
+        self._layers.answer = draft.text
+        self._answered.reach()
+        scheduler = self._layers.run.scheduler
+        pending = [job for job in self._jobs.values() if not job.is_done]
+        if pending:
+            over = Milestone()
+            watch = self._layers.run.root
+            scheduler.spawn(_reach_after(scheduler.join(pending), over), watch.child("enhanced", "wait"))
+            scheduler.spawn(_reach_after(scheduler.pause(GRACE_S), over), watch.child("grace", "wait"))
+            await scheduler.join([over])
+        for name, job in self._jobs.items():
+            if not job.is_done:
+                self._leave(name)
+
+    async def _perform(self, step: ChainStep, node: Node) -> None:
+        layers = self._layers
+        try:
+            await self.wait_for(step.waits_for)
+            if ANSWER in step.waits_for or layers.run.budget.is_limited:
+                await layers.run.scheduler.join([self._answered])
+            output = await layers.perform(step, node)
+            layers.outcomes[step.skill] = LayerOutcome(step.skill, "enhancement", "completed", node, output)
+        except OrchestraError as error:
+            layers.outcomes[step.skill] = LayerOutcome(
+                step.skill, "enhancement", "failed", node, reason=error.what, error=error
+            )
+            layers.run.warn("ENHANCEMENT_FAILED", f"{step.skill} was left out: {error.what}", node.id)
+            raise
+        finally:
+            self._ended[step.skill].reach()
+
+    def _leave(self, name: str) -> None:
+        layers, node = self._layers, self._nodes[name]
+        reason = f"it had not ended {GRACE_S:g} s after the answer"
+        layers.outcomes[name] = LayerOutcome(name, "enhancement", "late", node, reason=reason)
+        layers.run.warn("ENHANCEMENT_LATE", f"{name} was left out: {reason}", node.id)
+        if node.status not in FINAL:
+            node.end(Status.CANCELLED)
+
+
+async def _reach_after(waiting: Coroutine[Any, Any, None], milestone: Milestone) -> None:
+    await waiting
+    milestone.reach()

@@ -1,0 +1,46 @@
+"""The guarantee layer: gates that hold before anything is sent for the task itself."""
+
+from __future__ import annotations
+
+from orchestra.errors import GateFailed, OrchestraError, RunCancelled, RunWaiting
+from orchestra.run.layers.chain import LayerOutcome, Layers, verdict_of
+from orchestra.skills.composition import ChainStep
+
+
+async def pass_gates(layers: Layers) -> None:
+    """Try every guarantee, each after those that it depends on. Raises `GateFailed` for one that blocks.
+
+    One that does not block degrades the run, which says so.
+    """
+    for step in layers.steps("guarantee"):
+        reason, error = await _try(layers, step)
+        if not reason:
+            continue
+        if step.is_blocking:
+            suggestion = error.suggestion if error is not None else ""
+            raise GateFailed(f"{step.skill}: {reason}", cause=step.reason, suggestion=suggestion)
+        layers.run.warn("GATE_DEGRADED", f"{step.skill}: {reason}", f"run/gate-{step.skill}")
+
+
+async def _try(layers: Layers, step: ChainStep) -> tuple[str, OrchestraError | None]:
+    """Why a gate does not hold; empty when it does."""
+    node = layers.node_of(step)
+
+    async def work() -> None:
+        output = await layers.perform(step, node)
+        holds, reason = verdict_of(output)
+        status = "completed" if holds else "failed" if step.is_blocking else "degraded"
+        layers.outcomes[step.skill] = LayerOutcome(step.skill, "guarantee", status, node, output, reason)
+        if not holds and step.is_blocking:
+            raise GateFailed(reason)
+
+    job = layers.run.scheduler.spawn(work(), node)
+    await layers.run.scheduler.join([job])
+    if isinstance(job.error, RunWaiting | RunCancelled):
+        raise job.error
+    if job.error is not None and step.skill not in layers.outcomes:
+        status = "failed" if step.is_blocking else "degraded"
+        layers.outcomes[step.skill] = LayerOutcome(
+            step.skill, "guarantee", status, node, reason=job.error.what, error=job.error
+        )
+    return layers.outcomes[step.skill].reason if layers.outcomes[step.skill].status != "completed" else "", job.error

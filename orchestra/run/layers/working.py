@@ -1,0 +1,69 @@
+"""The execution layer around the answer: one skill at a time, each seeing what came before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from orchestra.errors import OrchestraError, RunCancelled, RunWaiting
+from orchestra.models.protocol import Finding
+from orchestra.planning.synthesis import Draft
+from orchestra.run.layers.chain import LayerOutcome, Layers
+from orchestra.run.layers.enhancing import Enhancing
+from orchestra.run.retrying import with_retries
+from orchestra.run.trees.wording import text_of
+from orchestra.skills.composition import ChainStep
+
+MOST_RETRIES = 2  # three tries in all
+
+
+async def prepare(layers: Layers, enhancing: Enhancing) -> list[Finding]:
+    """The execution skills before the answer; what they found goes into it. Raises what one fails with."""
+    before, _ = layers.around_answer()
+    found: list[Finding] = []
+    for step in before:
+        output = await _perform(layers, enhancing, step)
+        found.append(Finding(step.skill, layers.run.task, text_of(output)))
+    return found
+
+
+async def revise(layers: Layers, enhancing: Enhancing, draft: Draft) -> Draft:
+    """The execution skills after the answer. One whose output has an `answer` puts it in place of the draft.
+
+    Where one fails, the draft stands, and what comes after is not done.
+    """
+    _, after = layers.around_answer()
+    layers.answer = draft.text
+    if not draft.text:
+        return draft
+    for step in after:
+        try:
+            output = await _perform(layers, enhancing, step)
+        except (RunCancelled, RunWaiting):
+            raise
+        except OrchestraError as error:
+            layers.run.errors.append(error)
+            break
+        revised = output.get("answer") if isinstance(output, Mapping) else None
+        if isinstance(revised, str) and revised.strip():
+            draft = replace(draft, text=revised.strip())
+            layers.answer = draft.text
+    return draft
+
+
+async def _perform(layers: Layers, enhancing: Enhancing, step: ChainStep) -> Any:
+    run, node = layers.run, layers.node_of(step)
+
+    async def work() -> Any:
+        await enhancing.wait_for(step.waits_for)
+        return await with_retries(run, node, MOST_RETRIES, lambda number: layers.perform(step, node))
+
+    job = run.scheduler.spawn(work(), node)
+    await run.scheduler.join([job])
+    error = job.error
+    status = "completed" if error is None else "failed"
+    output = job.result if error is None else None
+    reason = "" if error is None else error.what
+    layers.outcomes[step.skill] = LayerOutcome(step.skill, "execution", status, node, output, reason, error)
+    return job.value
