@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import traceback
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -245,12 +246,15 @@ def test_a_server_that_is_gone_for_good_is_told(
         assert store.run("r1") is not None
 
 
-def test_a_database_that_cannot_hold_every_text_is_refused(postgres_server: PostgresServer) -> None:
-    with psycopg.connect(postgres_server.url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE narrow ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres_url: str) -> None:
+    name = f"narrow_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
 
-    with pytest.raises(StoreUnavailable, match="LATIN1"):
-        Store.open(postgres_server.url.replace("/postgres?", "/narrow?"))
+        with pytest.raises(StoreUnavailable, match="LATIN1"):
+            Store.open(postgres_url.replace("/postgres?", f"/{name}?"))
+
+        connection.execute(f"DROP DATABASE {name}")
 
 
 def test_a_driver_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
