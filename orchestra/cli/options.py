@@ -13,19 +13,37 @@ from orchestra.cli.terminal import say
 
 if TYPE_CHECKING:
     from orchestra.document import DocumentSet
-    from orchestra.skills import SkillLibrary
+    from orchestra.skills import Diagnostic, SkillLibrary
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON.")
-skills_option = click.option(
-    "--skills",
-    "skill_folders",
-    multiple=True,
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="A skill, or a folder of skills, to use besides the shipped ones. Repeatable.",
-)
+
+
+def _remember_discovery(context: click.Context, _: click.Parameter, is_on: bool) -> None:
+    context.meta["orchestra.discover"] = is_on
+
+
+def skills_option(command: F) -> F:
+    """`--skills`, and `--discover`, which `load_skills` asks for by itself."""
+    discover = click.option(
+        "--discover",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_discovery,
+        help="Use skills of .agents/skills and .claude/skills, here and in your home, too.",
+    )
+    folders = click.option(
+        "--skills",
+        "skill_folders",
+        multiple=True,
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="A skill, or a folder of skills, to use besides the shipped ones. Repeatable.",
+    )
+    return folders(discover(command))
+
+
 on_unresolved_option = click.option(
     "--on-unresolved",
     type=click.Choice(["full", "search", "error"]),
@@ -129,14 +147,30 @@ def load_documents(paths: Iterable[Path]) -> DocumentSet:
     return DocumentSet.of(list(paths))
 
 
+def is_discovering() -> bool:
+    """Whether `--discover` was given to the command that runs."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("orchestra.discover"))
+
+
 def load_skills(folders: tuple[Path, ...], *, is_quiet: bool = False) -> SkillLibrary:
-    """The shipped skills with those of `folders` over them; what is wrong with these is said on standard error."""
+    """The shipped skills, those that are discovered if that was asked for, and those of `folders` over them.
+
+    What is wrong with these is said on standard error; what was read as it was meant is not.
+    """
     from orchestra.skills import SkillLibrary
 
-    if not folders:
+    if not folders and not is_discovering():
         return SkillLibrary.builtin()
-    library = SkillLibrary.from_path(*folders)
+    library = SkillLibrary.discover() if is_discovering() else SkillLibrary()
+    if folders:
+        library = library.merged(SkillLibrary.from_path(*folders))
     for diagnostic in () if is_quiet else library.diagnostics:
-        where = f"{diagnostic.path}:{diagnostic.line}" if diagnostic.line else diagnostic.path
-        say(f"{diagnostic.severity}: {where} {diagnostic.message}")
+        if diagnostic.severity != "note":
+            say(diagnostic_line(diagnostic))
     return SkillLibrary.builtin().merged(library)
+
+
+def diagnostic_line(diagnostic: Diagnostic) -> str:
+    where = f"{diagnostic.path}:{diagnostic.line}" if diagnostic.line else diagnostic.path
+    return f"{diagnostic.severity}: {where} {diagnostic.message}"

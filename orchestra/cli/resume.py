@@ -9,7 +9,7 @@ import click
 
 from orchestra.cli.group import debug_option
 from orchestra.cli.json_log import log_option, logged_as_json
-from orchestra.cli.options import config_option, json_option, load_skills, model_options, skills_option
+from orchestra.cli.options import config_option, is_discovering, json_option, load_skills, model_options, skills_option
 from orchestra.cli.outcome import check_output, output_option, quiet_option, tell
 from orchestra.cli.progress import progress
 from orchestra.cli.prompting import approve_option, prompting
@@ -50,7 +50,7 @@ def resume(
     Give the tools that are Python functions again. Exit codes as of `run`.
     """
     check_output(output)
-    library = load_skills(skill_folders, is_quiet=quiet) if skill_folders else None
+    library = load_skills(skill_folders, is_quiet=quiet) if skill_folders or is_discovering() else None
     tools = load_tools(tool_names)
 
     from orchestra.pipeline import resume as go_on

@@ -13,6 +13,7 @@ from orchestra.errors import SkillInvalid
 from orchestra.skills.index import SKIPPED_FOLDERS, Entry, is_folder
 from orchestra.skills.reading import FILE_NAMES, as_diagnostic, read_manifest
 from orchestra.skills.skill import Diagnostic
+from orchestra.skills.sub_skills import skill_file
 from orchestra.skills.trust import trusted_digest
 
 PLACES = (".agents/skills", ".claude/skills")
@@ -46,6 +47,31 @@ def discovered(project: Path, home: Path | None = None) -> list[Entry]:
         if diagnostics:
             found.append(Entry(None, tuple(diagnostics)))
         found.extend(_entry(file, place) for file in files)
+    return found
+
+
+def skill_files_in(folder: Path) -> list[Path]:
+    """The files of the skills that a folder is, holds directly, or keeps in the conventional places.
+
+    Raises `SkillInvalid` where there is none.
+    """
+    file = skill_file(folder)
+    if file is not None:
+        return [file]
+    found: list[Path] = []
+    if folder.is_dir():
+        with os.scandir(folder) as entries:
+            inside = sorted(entry.name for entry in entries if is_folder(entry) and entry.name not in SKIPPED_FOLDERS)
+        found = [file for name in inside if (file := skill_file(folder / name)) is not None]
+        found += [file for place in PLACES for file in _skill_files(folder / place, [])]
+    if not found:
+        raise SkillInvalid(
+            f"{folder} holds no skill",
+            cause="no SKILL.md in it, in the folders directly in it, or in .agents/skills or .claude/skills",
+            suggestion="Name a skill's folder, a folder of such folders, or a project.",
+            path=str(folder),
+            line=0,
+        )
     return found
 
 

@@ -41,7 +41,7 @@ def load(manifest: Manifest, *, model: str = "") -> Skill:
     return Skill(
         name=manifest.name,
         description=manifest.description,
-        system_prompt=_prompt(manifest, model),
+        system_prompt=prompt_text(manifest, model),
         output_hint=manifest.output_hint,
         layer=manifest.layer,
         max_tokens=manifest.max_tokens,
@@ -97,7 +97,8 @@ def _variants(manifest: Manifest) -> dict[float, Path]:
     return {float(match[1]): folder / name for match, name in found[:MOST_VARIANTS]}
 
 
-def _prompt(manifest: Manifest, model: str) -> str:
+def prompt_text(manifest: Manifest, model: str = "") -> str:
+    """The prompt alone; a skill of another kind than "prompt" may have none. Raises `SkillInvalid`."""
     path = prompt_file(manifest, model)
     line = 0
     if path is None:

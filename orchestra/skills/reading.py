@@ -199,7 +199,7 @@ def _check_format(front: Declared, called: str, name: str, fields: YamlMap, foun
     place = fields.place
     if not front.name:
         found.append(place.found(fields.line_of("name"), "warning", f"has no name: called {name!r} after its folder"))
-    elif not _NAME.fullmatch(front.name) or len(front.name) > MAX_NAME_LENGTH:
+    elif not is_name_of_the_format(front.name):
         rule = f"is not 1 to {MAX_NAME_LENGTH} of a-z, 0-9 and single hyphens"
         found.append(place.found(fields.line_of("name"), "warning", f"name {front.name!r} {rule}"))
     if front.name and front.name != called:
@@ -214,6 +214,10 @@ def _check_format(front: Declared, called: str, name: str, fields: YamlMap, foun
     tools = fields.values.get("allowed-tools", "")
     if not isinstance(tools, str) or re.search(r",(?![^()]*\))", tools):
         found.append(place.found(fields.line_of("allowed-tools"), "note", "allowed-tools is not separated by spaces"))
+
+
+def is_name_of_the_format(name: str) -> bool:
+    return len(name) <= MAX_NAME_LENGTH and _NAME.fullmatch(name) is not None
 
 
 def _compare_names(more: Declared, front: Declared, fields: YamlMap, found: list[Diagnostic]) -> None:

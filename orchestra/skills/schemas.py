@@ -13,6 +13,7 @@ from orchestra.skills.python_files import python_module
 
 Part = Literal["parameters", "output"]
 
+PARTS: tuple[Part, ...] = ("parameters", "output")
 SHORT_FORM = frozenset({"required", "optional", "defaults"})
 MOST_DEPTH = 64
 
@@ -31,14 +32,10 @@ def declared_schema(manifest: Manifest, part: Part) -> tuple[Mapping[str, Any] |
 
     Raises `SkillInvalid` for one that is no JSON schema, or that refers to something outside of itself.
     """
-    written = getattr(manifest, part)
-    file = written.get("file") if set(written) == {"file"} else None
-    if written and file is None:
-        return _checked(manifest, part, dict(written)), None
+    file = schema_file(manifest, part)
     if file is None:
-        file = _conventional(manifest, part)
-    if file is None:
-        return None, None
+        written = getattr(manifest, part)
+        return (_checked(manifest, part, dict(written)) if written else None), None
     if file.endswith(".py") or ".py:" in file:
         return _of_python(manifest, part, file)
     try:
@@ -46,6 +43,14 @@ def declared_schema(manifest: Manifest, part: Part) -> tuple[Mapping[str, Any] |
     except (ValueError, RecursionError) as error:
         raise _invalid(manifest, part, f"{file} is not JSON", str(error)) from error
     return _checked(manifest, part, schema), None
+
+
+def schema_file(manifest: Manifest, part: Part) -> str | None:
+    """The file that holds the schema: the one that is named, else the one that is called as it should be."""
+    written = getattr(manifest, part)
+    if set(written) == {"file"}:
+        return str(written["file"])
+    return None if written else _conventional(manifest, part)
 
 
 def _conventional(manifest: Manifest, part: Part) -> str | None:
