@@ -29,6 +29,7 @@ HOLD_S = 1.0
 """After a 429 that names no time."""
 
 _LOOK_AGAIN_S = 0.05
+_REORDER_S = 0.05  # calls that go out closer together may arrive in any order
 _MARGIN_S = 0.002  # so that a wait that is over is over
 _MINUTE_S = 60.0
 _FIRST_INTERVAL_S, _LONGEST_INTERVAL_S, _SHORTEST_INTERVAL_S = 0.1, 5.0, 0.02
@@ -166,9 +167,8 @@ class Gate:
                 earlier = meter.buckets.get(limit.metered)
                 meter.buckets[limit.metered] = _bucket(limit, now, earlier, is_refusal=is_refusal)
             for ticket in meter.tickets:
-                ticket.is_counted = ticket.is_counted or (
-                    ticket.started_at is not None and ticket.started_at <= sent_at
-                )
+                started_at = ticket.started_at
+                ticket.is_counted |= started_at is not None and started_at <= sent_at - _REORDER_S
 
     def hold(self, model: str, seconds: float | None) -> None:
         """A 429 came, its headers learned before: let nobody out for so long; None where it names no time."""
