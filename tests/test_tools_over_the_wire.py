@@ -72,7 +72,7 @@ def run(serve, monkeypatch):
         monkeypatch.setenv(f"{provider}_BASE_URL", server.url + path)
         monkeypatch.setenv(f"{provider}_API_KEY", "test-key")
         options = {"tools": [look_up], "max_followups": 0, "plan": PLAN, **options}
-        result = orchestrate(REPORT, "Tell me.", model=model, **options)
+        result = orchestrate(options.pop("report", REPORT), "Tell me.", model=model, **options)
         bodies = [received.json for received in server.requests]
         for body in bodies:
             TYPES[model].validate_python(body)
@@ -146,8 +146,9 @@ def test_wrong_arguments_unknown_tools_and_cut_calls_go_back_as_errors(run, mode
 def test_anthropic_is_told_which_results_are_errors_and_where_its_cache_may_end(run):
     model = "anthropic:claude-sonnet-5-5"
     turns = [streamed(model, call("look_up", town=1)), streamed(model, call("look_up", city="Brno"))]
+    report = "# Report\n\n## Revenue\n\n" + "Revenue was much the same as in the year before.\n" * 300
 
-    _, (first, second, third) = run(model, *turns, streamed(model, said(ANSWER), stop="end_turn"))
+    _, (first, second, third) = run(model, *turns, streamed(model, said(ANSWER), stop="end_turn"), report=report)
 
     assert first["messages"][0]["content"][-1]["cache_control"] == {"type": "ephemeral"}
     failed, done = second["messages"][-1]["content"][0], third["messages"][-1]["content"][0]
@@ -155,6 +156,16 @@ def test_anthropic_is_told_which_results_are_errors_and_where_its_cache_may_end(
     assert "is_error" not in done
     marks = [(at, "cache_control" in block) for at, turn in enumerate(third["messages"]) for block in turn["content"]]
     assert [at for at, is_marked in marks if is_marked] == [0, 4]
+
+
+def test_no_cache_is_asked_to_hold_what_is_too_short_for_it(run):
+    model = "anthropic:claude-sonnet-5-5"
+    asked = streamed(model, call("look_up", city="Brno"))
+
+    result, (first, _) = run(model, asked, streamed(model, said(ANSWER), stop="end_turn"))
+
+    assert "cache_control" not in json.dumps(first)
+    assert codes(result) == []
 
 
 def test_thinking_goes_back_to_anthropic_with_its_signature(run):

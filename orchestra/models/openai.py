@@ -115,7 +115,7 @@ class OpenAIModel(WireModel):
                 body["tool_choice"] = "none"
         if form is not None:
             body["response_format"] = form
-        if self.is_default_server and (key := _cache_key([*system, *parts])):
+        if self.is_default_server and (key := _cache_key([*system, *parts], has_turns=bool(request.tools))):
             body["prompt_cache_key"] = key
         if "stream" not in lacking:
             body["stream"] = True
@@ -337,9 +337,12 @@ def _joined(texts: Iterable[str]) -> str:
     return "\n\n".join(texts)
 
 
-def _cache_key(parts: Sequence[Part]) -> str:
-    """A name for the prefix that later calls share, so that they reach the server that has it cached."""
-    last = max((at for at, part in enumerate(parts) if part.cacheable), default=-1)
+def _cache_key(parts: Sequence[Part], *, has_turns: bool = False) -> str:
+    """A name for the prefix that later calls share, so that they reach the server that has it cached.
+
+    The turns of a conversation with tools share all of it.
+    """
+    last = len(parts) - 1 if has_turns else max((at for at, part in enumerate(parts) if part.cacheable), default=-1)
     if last < 0:
         return ""
     prefix = _joined(part.text for part in parts[: last + 1])

@@ -14,11 +14,13 @@ from dataclasses import replace
 
 from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OrchestraError, RunCancelled, RunWaiting
 from orchestra.models.protocol import Instructions, Message, ModelReply, ModelRequest, ToolResult
+from orchestra.planning.costs import request_tokens
 from orchestra.planning.prompt_files import prompt
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.run.tool_calls import Calling, calling, carry_out
 from orchestra.run.toolbox import Toolbox, toolbox_of
+from orchestra.runtime.calls import cache_minimum
 from orchestra.runtime.node import Node
 from orchestra.runtime.tools.results import bounded
 from orchestra.skills import Skill
@@ -59,6 +61,9 @@ async def _loop(
     run: Run, node: Node, box: Toolbox, request: ModelRequest, limit_s: float, *, streams_answer: bool
 ) -> ModelReply:
     asked = with_tools(request, box)
+    least = cache_minimum(run.worker)
+    if least is not None and request_tokens(asked) >= least:
+        asked = kept(asked)
     counted, answered = 1, 0
     while counted < box.max_turns:
         try:
@@ -106,11 +111,15 @@ async def _results(run: Run, made: Sequence[Calling], box: Toolbox, limit_s: flo
 
 
 def with_tools(request: ModelRequest, box: Toolbox) -> ModelRequest:
-    """The request with the tools and how to use them. All of it is read again in the next turn, so it is kept."""
+    """The request with the tools and how to use them."""
     *blocks, task = request.blocks
-    return replace(
-        request, blocks=(*blocks, Instructions(prompt("tools")), replace(task, cacheable=True)), tools=box.specs
-    )
+    return replace(request, blocks=(*blocks, Instructions(prompt("tools")), task), tools=box.specs)
+
+
+def kept(request: ModelRequest) -> ModelRequest:
+    """The request as one whose prompt is read again in the next turn, so that a prompt cache is to hold all of it."""
+    *blocks, task = request.blocks
+    return replace(request, blocks=(*blocks, replace(task, cacheable=True)))
 
 
 def continued(
