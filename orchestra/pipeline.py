@@ -22,7 +22,7 @@ from orchestra.run.assembling import assemble
 from orchestra.run.direct import answer_with_data
 from orchestra.run.execute import execute
 from orchestra.run.keeping import Keeping, check_cache, earlier_turns, open_store, resumed, try_store
-from orchestra.run.layers.chain import Layers
+from orchestra.run.layers.chain import Layers, told_of
 from orchestra.run.layers.enhancing import Enhancing
 from orchestra.run.layers.gates import pass_gates
 from orchestra.run.layers.working import prepare, revise
@@ -46,6 +46,8 @@ from orchestra.settings import (
     StoreChoice,
     first_and_fallbacks,
 )
+from orchestra.skills import SkillLibrary
+from orchestra.skills.composition import SkillChain, compose
 from orchestra.skills.policy import Policy
 
 
@@ -294,6 +296,23 @@ async def orchestrate_async(
     except asyncio.CancelledError:
         cancellation.cancel()
         raise
+
+
+def compose_skills(
+    task: str,
+    mode: str = "standard",
+    library: Skills | None = None,
+    *,
+    documents: Context | None = None,
+    modes: Mapping[str, Sequence[str]] | None = None,
+) -> SkillChain:
+    """Which skills stand around `task`, layer by layer, and why; nothing is run. `modes` are compositions of your own.
+
+    Raises `InputInvalid` for a mode that does not exist, `SkillNotFound`, `SkillInvalid`, `CallCycleDetected`.
+    """
+    manifests = SkillLibrary.of(library).manifests.values()
+    told = [] if documents is None else told_of(DocumentSet.of(documents))
+    return compose(task, mode, manifests, documents=told, own_modes=modes)
 
 
 def make_plan(

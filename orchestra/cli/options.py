@@ -73,6 +73,13 @@ config_option = click.option(
 timeout_option = click.option(
     "--timeout", "timeout_s", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For each try of a call."
 )
+mode_option = click.option(
+    "--mode",
+    default="eco",
+    metavar="MODE",
+    show_default=True,
+    help="Around the task: eco (gates), standard (enhancements too), deep-work (a reflection too), or yours.",
+)
 documents_and_task = click.argument("words", nargs=-1, metavar='DOC... "TASK"')
 
 

@@ -17,6 +17,7 @@ from orchestra.cli.options import (
     given,
     json_option,
     load_skills,
+    mode_option,
     model_options,
     on_unresolved_option,
     skills_option,
@@ -48,6 +49,7 @@ from orchestra.cli.tools import load_tools, tool_option
     help="Use this plan (JSON) and ask no planner.",
 )
 @strategy_options
+@mode_option
 @on_unresolved_option
 @click.option(
     "--answer-schema",

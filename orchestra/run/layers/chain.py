@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from orchestra.document import DocumentSet
 from orchestra.errors import OrchestraError, SkillNotFound
 from orchestra.run.skills_in_use import sub_skills
 from orchestra.run.state import Run
@@ -48,17 +49,9 @@ class Layers:
     @classmethod
     def of(cls, run: Run) -> Layers:
         """The chain of the run's task and mode; its warnings are the run's. Raises what `compose` does."""
-        documents = [
-            {"name": name, "lines": document.line_count, "tokens": document.size.tokens}
-            for name, document in zip(run.documents.names, run.documents, strict=True)
-        ]
-        chain = compose(
-            run.task,
-            run.settings.mode,
-            run.library.manifests.values(),
-            documents=documents,
-            own_modes=run.modes,
-        )
+        manifests = run.library.manifests.values()
+        documents = told_of(run.documents)
+        chain = compose(run.task, run.settings.mode, manifests, documents=documents, own_modes=run.modes)
         for warning in chain.warnings:
             run.warn("CONDITION_UNDECIDED", warning)
         layers = cls(run, chain)
@@ -113,6 +106,14 @@ class Layers:
         if found is None:
             raise SkillNotFound(f"there is no skill {skill!r}")
         return found
+
+
+def told_of(documents: DocumentSet) -> list[dict[str, Any]]:
+    """What a skill's condition may know of the documents."""
+    return [
+        {"name": name, "lines": document.line_count, "tokens": document.size.tokens}
+        for name, document in zip(documents.names, documents, strict=True)
+    ]
 
 
 def verdict_of(output: Any) -> tuple[bool, str]:
