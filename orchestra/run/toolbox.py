@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from orchestra.models.protocol import ToolSpec
 from orchestra.planning.tools_note import tools_note
 from orchestra.run.permitting import permissions_of, roots_of
+from orchestra.run.skill_tools import has_more, loading_skill, loading_sub_skill
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
 from orchestra.runtime.tools.given import VERBS
@@ -48,11 +49,15 @@ def tool_names(run: Run, skill: Skill | Manifest) -> tuple[str, ...]:
 
 
 def toolbox_of(run: Run, node: Node, skill: Skill) -> Toolbox | None:
-    """The tools that a skill has at `node`; None where there are none."""
-    if not tool_names(run, skill):
+    """The tools that a skill has at `node`; None where there are none. One with more in its folder can load it."""
+    loads = skill.allowed_tools is None and has_more(skill)
+    if not loads and not tool_names(run, skill):
         return None
-    names = _usable(run, skill, permissions_of(run, node))
-    tools = {name: run.tools.own.get(name) or _verb(run, node, name) for name in names}
+    permissions = permissions_of(run, node)
+    names = _usable(run, skill, permissions)
+    if loads and "load_subskill" not in names and permissions.may_use("load_subskill"):
+        names = (*names, "load_subskill")
+    tools = {name: run.tools.own.get(name) or _verb(run, node, name, skill) for name in names}
     return Toolbox(tools, skill.max_turns or MAX_TURNS) if tools else None
 
 
@@ -74,9 +79,13 @@ def _usable(run: Run, skill: Skill | Manifest, permissions: PermissionSet) -> tu
     return tuple(name for name in given if declared.may_use(name) and permissions.may_use(name))
 
 
-def _verb(run: Run, node: Node, name: str) -> Tool:
+def _verb(run: Run, node: Node, name: str, skill: Skill) -> Tool:
     from orchestra.runtime.tools import verbs
 
+    if name == "load_skill":
+        return loading_skill(run, node)
+    if name == "load_subskill":
+        return loading_sub_skill(run, node, skill)
     if name == "read_section":
         return verbs.reading_section(run.documents)
     if name == "search_document":

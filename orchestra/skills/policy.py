@@ -51,7 +51,15 @@ from orchestra.skills.permissions import (
 FILE_NAME = "orchestra.toml"
 TABLE = "permissions"
 DEFAULT = "@default"
-DEFAULT_TOOLS = ("ask_user", "read_file", "read_section", "request_approval", "search_document")
+DEFAULT_TOOLS = (
+    "ask_user",
+    "load_skill",
+    "load_subskill",
+    "read_file",
+    "read_section",
+    "request_approval",
+    "search_document",
+)
 """Tools of ours that the default policy allows; `read_file` reads what `read` allows."""
 LARGEST_FILE = 1_000_000  # bytes
 

@@ -14,8 +14,17 @@ if TYPE_CHECKING:
 
 ToolChoice: TypeAlias = "Callable[..., Any] | Tool | str"
 
-VERBS = ("read_section", "search_document", "read_file", "write_file", "ask_user", "request_approval")
-"""Tools of ours, which read the run's documents, files, or ask a person."""
+VERBS = (
+    "read_section",
+    "search_document",
+    "read_file",
+    "write_file",
+    "ask_user",
+    "request_approval",
+    "load_skill",
+    "load_subskill",
+)
+"""Tools of ours, which read the run's documents, files and skills, or ask a person."""
 
 
 @dataclass(frozen=True, slots=True)

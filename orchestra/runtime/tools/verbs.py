@@ -77,10 +77,25 @@ def request_approval(what: str, details: str = "") -> str:
     raise NotImplementedError
 
 
+def load_skill(name: str) -> str:
+    """Read the instructions of another skill, before you do what it is for."""
+    raise NotImplementedError
+
+
+def load_subskill(name: str) -> str:
+    """Read the instructions of a sub-skill of yours when you come to it, or a file that your instructions name.
+
+    Args:
+        name: the sub-skill, or the file's path
+    """
+    raise NotImplementedError
+
+
 @cache
 def verb(name: str) -> Tool:
     """A verb's schema. Its function does nothing yet: a run binds it to its documents, files and people."""
-    functions = (read_section, search_document, read_file, write_file, ask_user, request_approval)
+    reading = (read_section, search_document, read_file, load_skill, load_subskill)
+    functions = (*reading, write_file, ask_user, request_approval)
     return Tool.of(next(each for each in functions if each.__name__ == name), is_idempotent=True)
 
 
