@@ -209,6 +209,8 @@ class Gate:
             return held_s + _MARGIN_S
         if not meter.is_known:
             return self._first_wait_s(ticket, meter, now)
+        if not meter.buckets and not meter.interval_s:
+            return 0.0
         waits = {metered: self._bucket_wait_s(ticket, meter, metered, now) for metered in meter.buckets}
         longest = max(waits, key=lambda metered: waits[metered], default="")
         if longest and waits[longest] > 0:
