@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -33,7 +35,7 @@ from orchestra.run.synthesize import synthesize as join
 from orchestra.run.toolbox import tool_names
 from orchestra.run.trees.routing import joined_message
 from orchestra.runtime.events import Listener
-from orchestra.runtime.questions import OnApproval
+from orchestra.runtime.questions import OnApproval, Question
 from orchestra.runtime.tools.given import ToolChoice
 from orchestra.runtime.workers import WorkerPool
 from orchestra.settings import (
@@ -283,11 +285,21 @@ async def orchestrate_async(
 ) -> Result:
     """`orchestrate` for asyncio callers: same arguments. `on_event` is called on the event loop.
 
-    Cancelling the task that awaits this cancels the run.
+    So is `on_approval`, if it is an `async def`. Cancelling the task that awaits this cancels the run.
     """
     loop = asyncio.get_running_loop()
     cancellation = options.pop("cancellation", None) or Cancellation()
+    asked: list[Future[Any]] = []
 
+    on_approval: Any = options.get("on_approval")
+
+    def ask(question: Question) -> Any:
+        answer = asyncio.run_coroutine_threadsafe(on_approval(question), loop)
+        asked.append(answer)
+        return answer.result()
+
+    if inspect.iscoroutinefunction(on_approval):
+        options["on_approval"] = ask
     listener = None if on_event is None else partial(loop.call_soon_threadsafe, on_event)
     try:
         return await asyncio.to_thread(
@@ -296,6 +308,9 @@ async def orchestrate_async(
     except asyncio.CancelledError:
         cancellation.cancel()
         raise
+    finally:
+        for answer in asked:
+            answer.cancel()
 
 
 def compose_skills(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
 import pytest
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, codes, plan_of
 
-from orchestra import orchestrate
+from orchestra import orchestrate, orchestrate_async
 from orchestra.errors import ApprovalRejected, SkillInvalid
 from orchestra.models.protocol import Cancellation
 from orchestra.runtime.events import NodeUpdated, QuestionAnswered, QuestionAsked
@@ -256,3 +257,45 @@ def test_cancelling_a_run_does_not_wait_for_the_person():
 def test_a_skill_says_whether_it_needs_approval_by_true_or_false():
     with pytest.raises(SkillInvalid):
         run(ONE, answering(), skills={"careful": {**CAREFUL["careful"], "needs_approval": "perhaps"}})
+
+
+def test_an_asyncio_caller_can_ask_on_his_loop():
+    async def approve(question):
+        await asyncio.sleep(0)
+        return Decision("edited", {"task": "Since when?"})
+
+    async def main():
+        return await orchestrate_async(REPORT, "Tell me.", CAREFUL, model, plan=ONE, on_approval=approve)
+
+    model = answering()
+    result = asyncio.run(main())
+
+    assert result.status == "completed"
+    assert model.requests[0].blocks[-1].words == "Since when?"
+
+
+def test_cancelling_an_asyncio_caller_stops_asking():
+    model, ended = answering(), []
+
+    async def main():
+        is_asked = asyncio.Event()
+
+        async def wait_for_ever(question):
+            is_asked.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(True)
+
+        run = asyncio.create_task(
+            orchestrate_async(REPORT, "Tell me.", CAREFUL, model, plan=ONE, on_approval=wait_for_ever)
+        )
+        await is_asked.wait()
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        await asyncio.sleep(0)
+        return list(ended)
+
+    assert asyncio.run(main()) == [True]
+    assert model.requests == []
