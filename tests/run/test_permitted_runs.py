@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 from orchestra import orchestrate, resume
 from orchestra.errors import BudgetExceeded, InputInvalid, PermissionDenied, PolicyInvalid
 from orchestra.models.protocol import ModelReply, ToolCall, Usage
+from orchestra.run import Run
+from orchestra.run.permitting import permit, root_permissions
+from orchestra.settings import Services, Settings
 from orchestra.skills import Skill, SkillLibrary
 from orchestra.skills.permissions import EVERYTHING
 from orchestra.skills.permissions import ToolCall as ToolUse
@@ -193,6 +197,24 @@ def test_an_untrusted_skill_is_offered_no_tool_and_gets_none():
     assert {lost["taken_by"] for lost in events[0].narrowings} == {"trust"}
 
 
+def test_one_skill_under_two_parents_gets_what_each_of_them_has():
+    narrow, wide = (
+        Skill(name, "d", "p", allowed_tools=tools) for name, tools in (("narrow", ("Read",)), ("wide", ("*",)))
+    )
+    model = Obedient()
+    prepared = Run.prepare("A text.", "Tell me.", None, (model, model, model), Settings(), Services())
+    below = prepared.root.child("narrow", "skill")
+    permit(prepared, below, narrow)
+
+    one = permit(prepared, prepared.root.child("wide", "skill"), wide)
+    other = permit(prepared, below.child("wide", "skill"), replace(wide, allowed_tools=("Read", "ask_user")))
+    third = permit(prepared, prepared.root.child("again", "skill"), replace(wide, allowed_tools=("Read", "ask_user")))
+
+    assert one == root_permissions(prepared)
+    assert other.snapshot["tools"] == ["read_file", "read_section"]
+    assert third.snapshot["tools"] == ["ask_user", "read_file", "read_section"]
+
+
 def test_every_event_of_a_node_shows_what_it_may_do():
     events = []
 
@@ -243,11 +265,11 @@ def test_a_worker_that_is_not_permitted_costs_its_subtasks_and_nothing_else():
 def test_a_fallback_that_is_not_permitted_never_stands_in():
     from orchestra.errors import ModelOverloaded
 
-    busy = ScriptedModel(plan=ONE, subtask=ModelOverloaded("busy"), synthesis="x")
+    busy = ScriptedModel(plan=ONE, subtask=ModelOverloaded("busy", retry_after_s=0.001), synthesis="x")
     other = Obedient()
     other.name = "test:other"
 
-    result, _ = run(None, models=[busy, other], max_attempts=1, policy={"deny": {"models": ["test:other"]}})
+    result, _ = run(None, models=[busy, other], max_attempts=2, policy={"deny": {"models": ["test:other"]}})
 
     assert other.requests == []
     assert result.subtasks[0].error.code == "MODEL_OVERLOADED"

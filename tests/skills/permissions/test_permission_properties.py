@@ -120,6 +120,13 @@ def test_what_a_rule_refuses_is_denied_whatever_else_is_allowed(others, refused,
     assert outcome == "deny" or not refused.refuses(call)
 
 
+def test_what_is_not_allowed_anyway_need_not_be_refused():
+    read, bash = ToolRule.parse("Read"), ToolRule.parse("Bash(git:*)")
+
+    assert Grants.of([read], [bash], [bash]) == Grants.of([read])
+    assert Grants.of([read, bash], (), [ToolRule.parse("Bash")]).allowed == {read}
+
+
 words = st.lists(st.sampled_from(("git", "push", "-m", "x", "a/b", "../a", ";", "|", "$(id)", '"git"', "")), max_size=5)
 texts = st.one_of(st.text(max_size=20), words.map(" ".join))
 any_pattern = st.one_of(
