@@ -11,6 +11,7 @@ from orchestra.models.protocol import ModelReply
 from orchestra.planning.routing import again, skill_request
 from orchestra.run.approvals import Question, ask_person
 from orchestra.run.permitting import permit
+from orchestra.run.retrying import with_retries
 from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
 from orchestra.run.tool_loop import answer
@@ -29,7 +30,8 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
     permit(run, call.node, skill)
     call = await _approved(run, call, skill)
     if skill.function is None and not call.manifest.is_composite:
-        return SkillResult(await _prompt(run, call, skill))
+        retries = run.settings.retries_of(replace(skill, retries=_first(skill.retries, call.retries)))
+        return SkillResult(await with_retries(run, call.node, retries, lambda number: _prompt(run, call, skill)))
     if call.manifest.is_composite:
         subs = sub_skills(run, call.manifest, call.node)
         result = await run_composite(run, call, subs, skill.system_prompt, execute_skill)
@@ -39,6 +41,10 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
     if problem:
         raise OutputInvalid(f"the output of {skill.name} does not fit its schema", cause=problem)
     return result
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)
 
 
 async def _approved(run: Run, call: SkillCall, skill: Skill) -> SkillCall:
