@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orchestra.errors import PermissionDenied
 from orchestra.runtime.files import Roots, _reading, _writing, open_permitted, resolve_permitted
@@ -291,3 +293,45 @@ def test_no_descriptor_is_left_open(room):
             write(room / "pipe", room)
 
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory) -> Path:
+    """Folders and links, in and out of `room`."""
+    top = tmp_path_factory.mktemp("maze").resolve()
+    (top / "room" / "box").mkdir(parents=True)
+    (top / "outside").mkdir()
+    for place in ("room/note.txt", "room/box/note.txt", "outside/note.txt"):
+        (top / place).write_text(place)
+    for place, target in {
+        "room/way": "../outside",
+        "room/up": "..",
+        "room/box/back": "../../room",
+        "room/far": str(top / "outside" / "note.txt"),
+        "room/near": "box/note.txt",
+        "outside/home": "../room/box",
+        "room/loop": "loop",
+    }.items():
+        (top / place).symlink_to(target)
+    return top
+
+
+names = st.sampled_from(
+    ("..", ".", "", "room", "outside", "box", "way", "up", "back", "far", "near", "home", "loop", "note.txt", "none")
+)
+
+
+@given(st.lists(names, max_size=8), st.booleans())
+def test_whatever_is_read_is_where_the_system_says_that_the_path_leads(maze, parts, is_refused):
+    path = "/".join([str(maze / "room"), *parts])
+    roots = Roots((maze / "room",), (maze / "room" / "box",) if is_refused else ())
+
+    try:
+        with open_permitted(path, roots) as file:
+            found = file.read().decode()
+    except (PermissionDenied, OSError):
+        found = ""
+
+    real = os.path.realpath(path)
+    is_permitted = real.startswith(f"{maze}/room/") and not (is_refused and real.startswith(f"{maze}/room/box"))
+    assert found == (Path(real).relative_to(maze).as_posix() if is_permitted and os.path.isfile(real) else "")
