@@ -52,7 +52,14 @@ NOTICES: Mapping[str, Meaning] = {
         "Something in a document had to be replaced to read it, such as bytes that are no text.",
         "Look whether the document is whole.",
     ),
+    "ENHANCEMENT_FAILED": Meaning("A skill that works beside the task failed; the answer does without it."),
+    "ENHANCEMENT_LATE": Meaning(
+        "A skill that works beside the task had not ended when the answer was there; the answer does without it."
+    ),
     "FOLLOWUP_FAILED": Meaning("A subtask was asked again over more lines, and that failed; its first reply stands."),
+    "GATE_DEGRADED": Meaning(
+        "A guarantee that does not block was not held, and the run went on.", "Mend what the message names."
+    ),
     "MODEL_FELL_BACK": Meaning(
         "A model was overloaded or out of reach, and the next one of `models` took over.",
         "Expect its price and its quality; nothing need be done.",
