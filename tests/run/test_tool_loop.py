@@ -14,7 +14,7 @@ from orchestra import Skill, Tool
 from orchestra.errors import InputInvalid, ModelBadRequest
 from orchestra.models.protocol import Cancellation, ModelReply, ToolCall, ToolResult, Usage
 from orchestra.run.tool_loop import MOST_CALLS_AT_ONCE
-from orchestra.runtime.events import NodeUpdated, PermissionRefused, QuestionAsked
+from orchestra.runtime.events import AnswerDelta, NodeUpdated, PermissionRefused, QuestionAsked
 from orchestra.runtime.questions import Decision
 
 orchestrate = partial(orchestra.orchestrate, REPORT, "Tell me.", max_followups=0)
@@ -265,6 +265,21 @@ def test_lines_that_a_verb_shows_can_be_cited():
 
     assert "\n13| Miller & Stone LLP audits the company." in model.results[0].text
     assert result.citations[0].status == "verified"
+
+
+def test_what_streams_starts_anew_after_a_turn_that_called_tools():
+    deltas: list[AnswerDelta] = []
+
+    def speaking(request):
+        if request.messages:
+            return DONE
+        request.on_delta("Let me see.")
+        return calls(("look_up", {"city": "Brno"}), text="Let me see.")
+
+    listener = lambda event: deltas.append(event) if isinstance(event, AnswerDelta) else None  # noqa: E731
+    orchestrate(plan=PLAN, model=Turns(speaking), tools=[look_up], on_event=listener)
+
+    assert [(delta.attempt, delta.text) for delta in deltas[:2]] == [(1, "Let me see."), (2, "Revenue")]
 
 
 def test_an_answer_with_a_schema_comes_out_of_the_loop_too():

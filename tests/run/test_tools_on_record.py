@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from models_for_tests import REPORT
-from tools_of_a_killable_run import PLAN, model, tools
+from models_for_tests import REPORT, ScriptedModel
+from tools_of_a_killable_run import DONE, PLAN, model, tools
 
 from orchestra import orchestrate, resume
 from orchestra.errors import InputInvalid
@@ -132,6 +132,31 @@ def test_a_failure_is_on_record_too(store_url, tmp_path):
         payloads = {call.node_id: call.payload for call in store.calls(first.run_id) if call.kind == "tool"}
     assert payloads["run/subtask-1/tool-1"]["error"]["message"] == "deliver raised ValueError: no blue parcel"
     assert payloads["run/subtask-1/tool-2"] == {"text": "Brno"}
+
+
+def test_a_question_of_a_model_can_be_answered_days_later_and_nothing_is_done_again(store_url, tmp_path):
+    notes = tmp_path / "notes"
+    calls = (ToolCall("c1", "ask_user", {"question": "Which city?"}), ToolCall("c2", "look_up", {"city": "Brno"}))
+    asking = ModelReply("", Usage(100, output_tokens=10), tool_calls=calls, stop_reason="tool_use")
+
+    def asks() -> ScriptedModel:
+        return ScriptedModel(subtask=lambda request: DONE if request.messages else asking)
+
+    (_, look_up) = tools(notes, needs_delivery=False)
+    given = [look_up, "ask_user"]
+    waiting = orchestrate(REPORT, "Tell me.", plan=PLAN, model=asks(), store=store_url, tools=given)
+    with Store.open(store_url) as store:
+        (asked,) = store.approvals(waiting.run_id, "open")
+        store.answer(waiting.run_id, asked.node_id, asked.digest, outcome="answered", text="Brno, of course")
+    again = asks()
+    result = resume(waiting.run_id, store=store_url, model=again, tools=given)
+
+    assert (waiting.status, asked.node_id, asked.kind) == ("waiting", "run/subtask-1/tool-1", "ask_user")
+    assert waiting.subtasks[0].tool_calls[0].status == "waiting"
+    assert (result.status, result.answer) == ("completed", ANSWER)
+    assert told(again) == [("Brno, of course", False), ("Brno is there", False)]
+    assert len(again.requests) == 1
+    assert noted(notes) == ["look up Brno"]
 
 
 def test_a_reply_with_calls_comes_back_from_its_record_as_it_was():

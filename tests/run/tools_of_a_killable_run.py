@@ -29,7 +29,7 @@ def model() -> ScriptedModel:
     )
 
 
-def tools(notes: Path, *, hangs: bool = False, is_idempotent: bool = False) -> list:
+def tools(notes: Path, *, hangs: bool = False, is_idempotent: bool = False, needs_delivery: bool = True) -> list:
     from orchestra import Tool
 
     began = threading.Event()
@@ -45,7 +45,8 @@ def tools(notes: Path, *, hangs: bool = False, is_idempotent: bool = False) -> l
 
     def look_up(city: str) -> str:
         """Look up a city."""
-        began.wait()
+        if needs_delivery:
+            began.wait()
         with notes.open("a") as file:
             file.write(f"look up {city}\n")
         return f"{city} is there"
