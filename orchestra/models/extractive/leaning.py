@@ -9,7 +9,7 @@ from orchestra.models.extractive.vocabulary import YEAR, words
 from orchestra.models.extractive.word_lists import STOP_WORDS
 
 _FEWEST_WORDS = 2  # that carry meaning: a task with fewer leans
-_MOST_WORDS = 4  # in a longer one, a pronoun means something of its own
+_MOST_WORDS = 3  # in a longer one, a pronoun means something of its own
 _OPENING = re.compile(r"\s*(?:and|or|but|then|so|also|what about|how about|same)\b", re.IGNORECASE)
 _POINTING = re.compile(
     r"\b(?:it|its|they|their|them|this|these|those|that|he|she|his|her|former|latter|same)\b", re.IGNORECASE
