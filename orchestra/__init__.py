@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from orchestra.runtime.tools.tool import Tool
     from orchestra.runtime.workers import WorkerPool
     from orchestra.skills import Skill, SkillLibrary
+    from orchestra.skills.policy import Policy
 
 _HOMES = {
     "Cancellation": "models.protocol",
@@ -44,6 +45,7 @@ _HOMES = {
     "ModelRequest": "models.protocol",
     "OrchestraError": "errors",
     "Plan": "planning.plan",
+    "Policy": "skills.policy",
     "Result": "result",
     "Skill": "skills",
     "SkillLibrary": "skills",
@@ -71,6 +73,7 @@ __all__ = [
     "ModelRequest",
     "OrchestraError",
     "Plan",
+    "Policy",
     "Result",
     "Skill",
     "SkillLibrary",
