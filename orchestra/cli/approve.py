@@ -15,6 +15,7 @@ from orchestra.cli.group import FAILED, debug_option
 from orchestra.cli.options import config_option, json_option
 from orchestra.cli.prompting import ask_here, terminal_width
 from orchestra.cli.question_text import question_text
+from orchestra.cli.report import store_words
 from orchestra.cli.store_choice import open_store, store_option
 from orchestra.cli.terminal import as_json, one_line, print_answer, say, say_error
 from orchestra.errors import InputInvalid, StoreDamaged
@@ -118,11 +119,15 @@ def _how(run: RunRecord, record: ApprovalRecord) -> str:
     if _question(record).editable:
         way += " | --edit JSON"
     command = f"orchestra approve {run.id} {quote(one_line(record.node_id))} --digest {record.digest[:16]}"
-    return f"{command} {way}"
+    return f"{command}{_where()} {way}"
 
 
 def _resume(run: RunRecord) -> str:
-    return f"`orchestra resume {run.id}` goes on"
+    return f"`orchestra resume {run.id}{_where()}` goes on"
+
+
+def _where() -> str:
+    return store_words(click.get_current_context().params.get("store"))
 
 
 def _chosen(
@@ -147,7 +152,9 @@ def _chosen(
         )
     asked = f"{node or 'run'}{f' with the digest {digest}' if digest else ''}"
     raise InputInvalid(
-        f"{asked} asks nothing", cause=f"open: {nodes}" if nodes else "", suggestion=f"`orchestra approve {run.id}`"
+        f"{asked} asks nothing",
+        cause=f"open: {nodes}" if nodes else "",
+        suggestion=f"`orchestra approve {run.id}{_where()}` shows what is asked.",
     )
 
 

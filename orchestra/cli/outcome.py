@@ -36,7 +36,7 @@ def tell(result: Result, *, is_json: bool, output: Path | None, is_quiet: bool) 
     _print(as_json(result.model_dump(mode="json")) if is_json else answer_text(result), output)
     _say_errors(result)
     if result.waiting:
-        say(waiting_text(result))
+        say(waiting_text(result, click.get_current_context().params.get("store")))
     if not is_quiet:
         say(capsule(result))
     is_interrupted = any(error.code == "CANCELLED" for error in result.errors)

@@ -75,14 +75,22 @@ def _outcome(result: Result) -> str:
     return f"{succeeded} of {len(sent)} succeeded" if succeeded < len(sent) else result.status
 
 
-def waiting_text(result: Result) -> str:
-    """What is asked, and the commands that answer it and go on."""
+def waiting_text(result: Result, store: str | None = None) -> str:
+    """What is asked, and the commands that answer it and go on. `store` is what `--store` said."""
     lines: list[str] = []
+    where = store_words(store)
     for waiting in result.waiting:
         lines.append(f"waiting: {one_line(waiting.node_id)} asks for {ASKED[waiting.kind]}: {one_line(waiting.title)}")
         answer = ' --answer "..."' if waiting.kind == "ask_user" else ""
-        lines.append(f"  orchestra approve {result.run_id} {quote(one_line(waiting.node_id))}{answer}")
-    return "\n".join([*lines, f"then: orchestra resume {result.run_id}"])
+        lines.append(f"  orchestra approve {result.run_id} {quote(one_line(waiting.node_id))}{answer}{where}")
+    return "\n".join([*lines, f"then: orchestra resume {result.run_id}{where}"])
+
+
+def store_words(store: str | None) -> str:
+    """`--store` as it stands in a command that is shown; a URL that holds a password is not repeated."""
+    if store is None:
+        return ""
+    return f" --store {'URL' if '@' in store and '://' in store else quote(one_line(store))}"
 
 
 def _duration(duration_ms: float) -> str:

@@ -50,7 +50,8 @@ def test_without_a_node_it_shows_what_is_asked_and_how_to_answer(call, place, wa
     assert done.stdout.count("An approval is asked for:") == 2
     assert "  │ task: Why did costs rise?\n" in done.stdout
     digest = waiting.waiting[0].digest
-    assert f"orchestra approve {waiting.run_id} run/subtask-1 --digest {digest[:16]} --yes" in done.stdout
+    command = f"orchestra approve {waiting.run_id} run/subtask-1 --digest {digest[:16]} --store {place}"
+    assert f'{command} --yes | --reject "why" | --edit JSON' in done.stdout
     assert {record.status for record in kept(place, waiting.run_id).values()} == {"open"}
 
 
@@ -81,7 +82,7 @@ def test_all_the_answers_together_let_the_run_go_on(call, place, waiting) -> Non
     speaker = model()
     result = resume(waiting.run_id, store=place, model=speaker)
 
-    assert f"`orchestra resume {waiting.run_id}` goes on" in last.stderr
+    assert f"`orchestra resume {waiting.run_id} --store {place}` goes on" in last.stderr
     assert [request.blocks[-1].words for request in speaker.sent("subtask")] == ["Since when?"]
     assert result.subtasks[1].error.cause == "not this one"
 
@@ -253,4 +254,4 @@ def test_the_last_question_of_a_run_that_has_not_ended_can_be_answered(call, pla
     done = call("approve", waiting.run_id, "subtask-2", "--yes", "--store", place)
 
     assert done.exit_code == 0
-    assert f"`orchestra resume {waiting.run_id}` goes on" in done.stderr
+    assert f"`orchestra resume {waiting.run_id} --store {place}` goes on" in done.stderr

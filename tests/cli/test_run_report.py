@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestra.cli.bill import Bill, BillLine, bill_text
-from orchestra.cli.report import answer_text, capsule, source_line
+from orchestra.cli.report import answer_text, capsule, source_line, store_words
 from orchestra.document import Citation
 from orchestra.planning.plan import Plan
 from orchestra.result import OtherWay, Result, RunUsage, Savings, SubtaskResult, UsageReport
@@ -140,3 +140,16 @@ def test_the_bill_is_a_table_that_fits_80_columns() -> None:
         ["1", "54,314", "0", "200", "unknown"],
         ["1", "9", "5", "1", "$0"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("store", "words"),
+    [
+        (None, ""),
+        ("runs.db", " --store runs.db"),
+        ("my runs.db", " --store 'my runs.db'"),
+        ("postgresql://me:secret@host/runs", " --store URL"),
+    ],
+)
+def test_a_command_that_is_shown_names_the_store_and_no_password(store: str | None, words: str) -> None:
+    assert store_words(store) == words
