@@ -252,5 +252,7 @@ def _refuse_link_out(path: Path, folder: Path) -> None:
 
 def as_diagnostic(error: SkillInvalid, path: str) -> Diagnostic:
     """An error about one skill, where it stands among others."""
-    message = f"{error.code}: {error.what}" + (f" ({error.cause})" if error.cause else "")
-    return Diagnostic(error.details.get("path", path), error.details.get("line", 0), "error", message)
+    file, line = error.details.get("path", path), error.details.get("line", 0)
+    what = error.what.removeprefix(f"{file}:{line}" if line else file).strip()  # it stands beside the message
+    message = f"{error.code}: {what}" + (f" ({error.cause})" if error.cause else "")
+    return Diagnostic(file, line, "error", message)

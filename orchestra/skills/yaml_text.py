@@ -79,19 +79,22 @@ def load_mapping(text: str, place: Place, found: list[Diagnostic]) -> YamlMap:
     if len(text) > MAX_CHARACTERS:
         raise place.invalid(place.first_line, "has too much YAML", f"over {MAX_CHARACTERS:,} characters")
     try:
-        values, node = _load(text, place)
+        values, node, repeated = _load(text, place)
     except yaml.YAMLError as error:
         mended, numbers = _mend(text)
         if not numbers:
             raise _unparseable(error, place) from error
         try:
-            values, node = _load(mended, place)
+            values, node, repeated = _load(mended, place)
         except yaml.YAMLError:
             raise _unparseable(error, place) from error
         found.extend(
             place.found(number + place.first_line, "warning", "a value was quoted to make it YAML")
             for number in numbers
         )
+    for key in repeated:
+        line = key.start_mark.line + place.first_line
+        found.append(place.found(line, "warning", f"`{key.value}` is there twice: the last one holds"))
     if values is None and not text.strip():
         return YamlMap({}, node, place)
     if not isinstance(values, dict):
@@ -99,7 +102,8 @@ def load_mapping(text: str, place: Place, found: list[Diagnostic]) -> YamlMap:
     return YamlMap(values, node, place)
 
 
-def _load(text: str, place: Place) -> tuple[Any, Any]:
+def _load(text: str, place: Place) -> tuple[Any, Any, list[Any]]:
+    """The values, the tree they come from, and the nodes of keys that are there twice."""
     import yaml
 
     loader_class = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -109,11 +113,12 @@ def _load(text: str, place: Place) -> tuple[Any, Any]:
     try:
         node = loader.get_single_node()
         if node is None:
-            return None, None
+            return None, None, []
         if "*" in text or "!" in text:  # without these there is neither alias nor tag
             _check_nodes(node, text, place)
         try:
-            return _value(node, loader), node
+            repeated: list[Any] = []
+            return _value(node, loader, repeated), node, [key for each in repeated for key in _twice(each)]
         except (ValueError, TypeError, OverflowError) as error:  # an impossible date, a number without end
             raise yaml.YAMLError(str(error)) from error
     finally:
@@ -181,16 +186,27 @@ def _pairs(children: list[Any]) -> Iterator[tuple[Any, Any]]:
     return (child for child in children if isinstance(child, tuple))
 
 
-def _value(node: Any, loader: Any) -> Any:
-    """JSON's kinds of values only: keys and dates as text."""
+def _value(node: Any, loader: Any, repeated: list[Any]) -> Any:
+    """JSON's kinds of values only: keys and dates as text. Mappings with a key twice are added to `repeated`."""
     if node.tag == _TEXT or node.tag not in _PLAIN:
         return node.value
     if node.tag == _MAP:
-        return {_key(key): _value(inner, loader) for key, inner in node.value}
+        values = {_key(key): _value(inner, loader, repeated) for key, inner in node.value}
+        if len(values) < len(node.value):
+            repeated.append(node)
+        return values
     if node.tag == _SEQUENCE:
-        return [_value(inner, loader) for inner in node.value]
+        return [_value(inner, loader, repeated) for inner in node.value]
     value = loader.construct_object(node)
     return value.isoformat() if isinstance(value, date) else value  # a datetime is one too
+
+
+def _twice(mapping: Any) -> Iterator[Any]:
+    seen: set[str] = set()
+    for key, _ in mapping.value:
+        if key.value in seen:
+            yield key
+        seen.add(key.value)
 
 
 def _key(node: Any) -> str:
