@@ -253,7 +253,7 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
 
 def _warn_later(run: Run, code: str, message: str) -> None:
     """As soon as the run has begun."""
-    run.scheduler.post(lambda: run.warn(code, message))
+    run.to_be_said.append((code, message))
 
 
 def take(store: Store, record: RunRecord) -> str:

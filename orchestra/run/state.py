@@ -105,6 +105,7 @@ class Run:
     journal: Journal = field(default_factory=NoJournal)
     cache: ReplyCache | None = None
     history: tuple[Turn, ...] = ()
+    to_be_said: list[tuple[str, str]] = field(default_factory=list["tuple[str, str]"])
     people: People = field(default_factory=People)
     edited_tasks: dict[str, str] = field(default_factory=dict)
     tools: GivenTools = field(default_factory=GivenTools)
@@ -113,6 +114,7 @@ class Run:
     trees: dict[str, StepOutcome] = field(default_factory=dict)
     wording: Wording | None = None
     complexity: int | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
     modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     tiers: Mapping[str, str] = field(default_factory=dict)
     telemetry: Telemetry | None = None
@@ -234,6 +236,8 @@ class Run:
             **self.root.snapshot(),
         )
         self._tell_policy()
+        for code, message in self.to_be_said:
+            self.warn(code, message)
         for name, document in zip(self.documents.names, self.documents, strict=True):
             for warning in document.warnings:
                 self.warn("DOCUMENT_MENDED", f"{name}: {warning}")
