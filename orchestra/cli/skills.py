@@ -10,7 +10,7 @@ import click
 
 from orchestra.cli.group import FAILED, debug_option
 from orchestra.cli.options import diagnostic_line, json_option, load_skills, skills_option
-from orchestra.cli.terminal import as_json, one_line, print_answer, say, table
+from orchestra.cli.terminal import as_json, one_line, print_answer, table
 
 if TYPE_CHECKING:
     from orchestra.skills import Manifest, SkillLibrary
@@ -31,7 +31,10 @@ MOST_LEVELS = 8  # of sub-skills that are shown
 @debug_option
 @click.pass_context
 def skills(context: click.Context, skill_folders: tuple[Path, ...], is_json: bool) -> None:
-    """List the skills that a run may use, as the planner sees them."""
+    """List the skills that a run may use.
+
+    A plan may use those without a word in brackets.
+    """
     if context.invoked_subcommand is None:
         _list(skill_folders, is_json=is_json)
 
@@ -41,7 +44,10 @@ def skills(context: click.Context, skill_folders: tuple[Path, ...], is_json: boo
 @json_option
 @debug_option
 def list_(skill_folders: tuple[Path, ...], is_json: bool) -> None:
-    """List the skills that a run may use, as the planner sees them."""
+    """List the skills that a run may use.
+
+    A plan may use those without a word in brackets.
+    """
     _list(skill_folders, is_json=is_json)
 
 
@@ -151,19 +157,19 @@ def _list(folders: tuple[Path, ...], *, is_json: bool) -> None:
         listed = [manifest.to_dict() for manifest in library.manifests.values()]
         print_answer(as_json({"skills": listed, "diagnostics": diagnostics}))
         return
-    rows = [(_name(one), one.description) for one in library.manifests.values() if one.layer == "execution"]
-    print_answer(table(rows))
-    others = [f"{one.name} ({one.layer})" for one in library.manifests.values() if one.layer != "execution"]
-    if others:
-        say(f"besides these, which a plan may use: {', '.join(others)}")
+    print_answer(table([(_name(one), one.description) for one in library.manifests.values()]))
 
 
 def _name(manifest: Manifest) -> str:
-    return manifest.name if manifest.is_trusted else f"{manifest.name} (untrusted)"
+    """With what sets it apart from those that a plan may use."""
+    apart = [manifest.layer] if manifest.layer != "execution" else [] if manifest.is_listed else ["unlisted"]
+    apart += [] if manifest.is_trusted else ["untrusted"]
+    return f"{manifest.name} ({', '.join(apart)})" if apart else manifest.name
 
 
 def _rows(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    yield "name", _name(manifest)
+    yield "name", manifest.name
+    yield "trust", "" if manifest.is_trusted else "untrusted: it gets no tools, and its code is not run"
     yield "description", manifest.description
     yield "type", " ".join(filter(None, (manifest.type, manifest.version)))
     yield "layer", manifest.layer

@@ -33,10 +33,10 @@ def add_skill(tmp_path: Path):
     return add
 
 
-def test_the_eight_skills_ship_without_a_diagnostic() -> None:
+def test_the_eight_skills_of_plans_ship_without_a_diagnostic() -> None:
     library = SkillLibrary.builtin()
 
-    assert tuple(library) == BUILTIN
+    assert tuple(name for name, _ in library.catalogue) == BUILTIN
     assert library.diagnostics == ()
 
 
@@ -80,7 +80,7 @@ def test_merging_leaves_the_library_it_starts_from_alone() -> None:
 
     library.merged({"zeta": "Do zeta."})
 
-    assert tuple(library) == BUILTIN
+    assert "zeta" not in library
 
 
 def test_a_custom_skill_takes_the_place_of_a_shipped_one() -> None:
@@ -88,7 +88,7 @@ def test_a_custom_skill_takes_the_place_of_a_shipped_one() -> None:
 
     assert library["fact-extraction"].system_prompt == "Our way."
     assert library.catalogue[BUILTIN.index("fact-extraction")] == ("fact-extraction", "Ours.")
-    assert len(library) == 8
+    assert len(library) == len(SkillLibrary.builtin())
 
 
 def test_a_dict_gives_every_field() -> None:
