@@ -251,7 +251,7 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
     """The phases of a run, in order."""
     run.start()
     layers = Layers.of(run)
-    await pass_gates(layers)
+    await pass_gates(layers, has_plan=given_plan is not None)
     enhancing = Enhancing(layers)
     enhancing.start()
     prepared = await prepare(layers, enhancing)
@@ -264,8 +264,8 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
         return report(run, plan, assignments, findings, draft, layers)
     findings = await execute(run, plan, assignments, streams=schema is None)
     if run.people.waiting:
-        return report(run, plan, assignments, findings, Draft(""), layers)
-    if run.settings.strategy == "route" and schema is None:
+        draft = Draft("")
+    elif run.settings.strategy == "route" and schema is None:
         draft = Draft(await joined_message(run))
     else:
         draft = await join(run, [*prepared, *findings], schema, self_answered=len(plan.self_answered))

@@ -243,7 +243,7 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
     keep_documents(run.documents, store)
     run.stream.sequence = store.last_sequence(run_id) if owner else 0
     run.journal = StoreJournal(store, run_id, recording.write)
-    run.people.store = store
+    run.people.store = run.store = store
     if request.cache is not False:
         max_age_s = None if request.cache is True else request.cache
         run.cache = ReplyCache(store, run_id, version_of(run.library, run.documents), max_age_s, recording.write)

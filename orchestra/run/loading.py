@@ -64,7 +64,7 @@ def references(documents: DocumentSet) -> tuple[DocumentRef, ...]:
     from orchestra.store import DocumentRef
 
     return tuple(
-        DocumentRef(name, _digest(document)) for name, document in zip(documents.names, documents, strict=True)
+        DocumentRef(name, digest_of(document)) for name, document in zip(documents.names, documents, strict=True)
     )
 
 
@@ -106,7 +106,7 @@ def _from_file(path: Path, store: Store) -> Document:
 
 def _keep_conversion(document: Document, origin: str, store: Store) -> None:
     """For the next run over the same bytes; where it cannot be kept, that run converts them again."""
-    digest, frame = _digest(document), _frame_of(document, has_headings=True)
+    digest, frame = digest_of(document), _frame_of(document, has_headings=True)
     try:
         store.put_document(digest, document.name, document.text)
         store.put_derived(digest, FRAME, frame)
@@ -133,7 +133,7 @@ def _kept(digest: str, name: str, frame: bytes | None, store: Store) -> Document
     return Document.from_converted(converted, name=name, headings=headings)
 
 
-def _digest(document: Document) -> str:
+def digest_of(document: Document) -> str:
     """The hash of a document's text, and of what else it is made of."""
     converted = document.converted
     if not _is_framed(converted):

@@ -56,6 +56,7 @@ from orchestra.skills import SkillLibrary
 if TYPE_CHECKING:
     from orchestra.run.trees.calls import StepOutcome
     from orchestra.skills.trees.replies import Wording
+    from orchestra.store import Store
 
 T = TypeVar("T")
 
@@ -114,6 +115,7 @@ class Run:
     trees: dict[str, StepOutcome] = field(default_factory=dict)
     wording: Wording | None = None
     complexity: int | None = None
+    store: Store | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     tiers: Mapping[str, str] = field(default_factory=dict)

@@ -17,7 +17,7 @@ class Shelf:
     """The listed skills of a library in its order. Thread-safe; the search is prepared when it is first needed."""
 
     def __init__(self, manifests: Sequence[Manifest]) -> None:
-        self._listed = tuple(one for one in manifests if one.is_listed and one.layer == "execution")
+        self._listed = tuple(one for one in manifests if one.is_listed and one.layer == "execution" and not one.applies)
         self._lock = threading.Lock()
         self._search = None
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
@@ -28,7 +28,8 @@ class CodeContext:
     """What a code skill may know: the words of the call, the documents, and what was found before it.
 
     `outputs` are those of finished steps of the same skill, by name; `earlier` those of the chain's earlier skills.
-    `answer` is the draft, for skills that come after it. `limits` are the run's: `{"max_tokens_total": ..., ...}`.
+    `answer` is the draft, for skills that come after it. `limits` are the run's: `{"max_tokens_total": ..., ...}`, with
+    `least_tokens` of its first call where a budget is set. `lessons` were kept by earlier runs on the same documents.
     """
 
     query: str = ""
@@ -38,6 +39,7 @@ class CodeContext:
     earlier: Mapping[str, Any] = field(default_factory=dict[str, Any])
     answer: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    lessons: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

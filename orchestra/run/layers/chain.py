@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from orchestra.document import DocumentSet
 from orchestra.errors import OrchestraError, SkillNotFound
+from orchestra.run.layers.lessons import keep, recalled
 from orchestra.run.skills_in_use import sub_skills
 from orchestra.run.state import Run
 from orchestra.run.trees.calls import SkillCall
@@ -87,12 +88,16 @@ class Layers:
             answer=self.answer,
             mode=run.settings.mode,
             model_tier=step.model_tier,
+            lessons=await recalled(run, step.skill) if step.layer == "enhancement" else (),
         )
         if not manifest.is_composite and manifest.parameters:
             wanted = Parameters.of(manifest.parameters)
             bound = await resolve(run, call, wanted, number=1, flow=(), outputs={}, names={})
             call = replace(call, parameters=bound.values)
-        return (await execute_skill(run, call)).output
+        output = (await execute_skill(run, call)).output
+        if step.layer == "enhancement":
+            await keep(run, step.skill, output)
+        return output
 
     def earlier(self) -> dict[str, Any]:
         """What the chain's finished skills gave, and the draft of the answer."""

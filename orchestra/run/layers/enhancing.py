@@ -36,7 +36,12 @@ class Enhancing:
         await self._layers.run.scheduler.join([self._ended[name] for name in names if name in self._ended])
 
     async def end(self, draft: Draft) -> None:
-        """Wait for them once the answer is there, `GRACE_S` at most; what is not done by then is left."""
+        """Wait for them once the answer is there, `GRACE_S` at most; what is not done by then is left.
+
+        Where the run waits for people, there is no answer yet: those that need it are not done.
+        """
+        if self._layers.run.people.waiting:
+            return await self._layers.run.scheduler.join(self._without_answer())
         self._layers.answer = draft.text
         self._answered.reach()
         scheduler = self._layers.run.scheduler
@@ -50,6 +55,17 @@ class Enhancing:
         for name, job in self._jobs.items():
             if not job.is_done:
                 self._leave(name)
+        return None
+
+    def _without_answer(self) -> list[Job[None]]:
+        """Those that need no answer, not even through another one."""
+        steps = self._layers.steps("enhancement")
+        if self._layers.run.budget.is_limited:
+            return []
+        needing = {ANSWER}
+        for _ in steps:
+            needing.update(step.skill for step in steps if needing.intersection(step.waits_for))
+        return [self._jobs[step.skill] for step in steps if step.skill not in needing]
 
     async def _perform(self, step: ChainStep, node: Node) -> None:
         layers = self._layers

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from orchestra.errors import GateFailed, OrchestraError, RunCancelled, RunWaiting
 from orchestra.run.layers.chain import LayerOutcome, Layers, verdict_of
+from orchestra.run.state import Run
+from orchestra.run.strategy import sizes
 from orchestra.skills.composition import ChainStep
 
 
-async def pass_gates(layers: Layers) -> None:
+async def pass_gates(layers: Layers, *, has_plan: bool) -> None:
     """Try every guarantee, each after those that it depends on. Raises `GateFailed` for one that blocks.
 
     One that does not block degrades the run, which says so.
     """
+    run = layers.run
+    run.limits = {"max_tokens_total": run.settings.max_tokens_total, "max_cost_usd": run.settings.max_cost_usd}
+    if run.settings.max_tokens_total is not None and run.settings.strategy != "route" and not has_plan:
+        run.limits = {**run.limits, "least_tokens": least_tokens(run)}
     for step in layers.steps("guarantee"):
         reason, error = await _try(layers, step)
         if not reason:
@@ -20,6 +26,13 @@ async def pass_gates(layers: Layers) -> None:
             suggestion = error.suggestion if error is not None else ""
             raise GateFailed(f"{step.skill}: {reason}", cause=step.reason, suggestion=suggestion)
         layers.run.warn("GATE_DEGRADED", f"{step.skill}: {reason}", f"run/gate-{step.skill}")
+
+
+def least_tokens(run: Run) -> int:
+    """Input tokens of the cheapest first call that the run may make."""
+    known = sizes(run)
+    ways = {"direct": known.direct, "full": known.full, "outline": known.outline}
+    return ways.get(run.settings.strategy) or min(known.direct, known.outline)
 
 
 async def _try(layers: Layers, step: ChainStep) -> tuple[str, OrchestraError | None]:

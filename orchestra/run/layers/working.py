@@ -31,7 +31,8 @@ async def prepare(layers: Layers, enhancing: Enhancing) -> list[Finding]:
 async def revise(layers: Layers, enhancing: Enhancing, draft: Draft) -> Draft:
     """The execution skills after the answer. One whose output has an `answer` puts it in place of the draft.
 
-    Where one fails, the draft stands, and what comes after is not done.
+    Where one fails, the draft stands, and what comes after is not done. Where one waits for a person, there is no
+    answer yet.
     """
     _, after = layers.around_answer()
     layers.answer = draft.text
@@ -40,8 +41,10 @@ async def revise(layers: Layers, enhancing: Enhancing, draft: Draft) -> Draft:
     for step in after:
         try:
             output = await _perform(layers, enhancing, step)
-        except (RunCancelled, RunWaiting):
+        except RunCancelled:
             raise
+        except RunWaiting:
+            return Draft("")
         except OrchestraError as error:
             layers.run.errors.append(error)
             break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -38,6 +38,7 @@ class SkillCall:
     timeout_s: float | None = None
     retries: int | None = None
     model_tier: ModelTier = ""
+    lessons: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True)

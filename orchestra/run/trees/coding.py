@@ -121,7 +121,8 @@ def _context(run: Run, call: SkillCall) -> CodeContext:
         outputs=call.outputs,
         earlier=call.earlier,
         answer=call.answer,
-        limits={"max_tokens_total": run.settings.max_tokens_total, "max_cost_usd": run.settings.max_cost_usd},
+        limits=run.limits,
+        lessons=call.lessons,
     )
 
 

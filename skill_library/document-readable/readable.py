@@ -1,0 +1,37 @@
+"""Whether documents can be read, and are no larger than can be worked on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestra.skills.code import CodeContext
+
+MOST_CHARACTERS = 400_000_000
+MOST_UNREADABLE = 0.2  # share of what is looked at
+LOOKED_AT = 20_000  # characters at the beginning and in the middle
+
+
+def readable(context: CodeContext) -> dict[str, Any]:
+    """`{"ok": ..., "reason": ...}`."""
+    for document in context.documents or ():
+        length = len(document.text)
+        if length > MOST_CHARACTERS:
+            return {
+                "ok": False,
+                "reason": f"{document.name} has {length:,} characters; at most {MOST_CHARACTERS:,} can be worked on",
+            }
+        middle = length // 2
+        seen = document.text[:LOOKED_AT] + document.text[middle : middle + LOOKED_AT]
+        share = sum(map(is_unreadable, seen)) / max(1, len(seen))
+        if share > MOST_UNREADABLE:
+            return {
+                "ok": False,
+                "reason": f"{share:.0%} of {document.name} is characters that cannot be read: is it a text?",
+            }
+    return {"ok": True, "reason": ""}
+
+
+def is_unreadable(character: str) -> bool:
+    return (
+        character == "\ufffd" or "\ue000" <= character <= "\uf8ff" or (character < " " and character not in "\t\n\r\f")
+    )
