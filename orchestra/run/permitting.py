@@ -80,7 +80,7 @@ def permit(run: Run, node: Node, skill: Skill) -> PermissionSet:
 
 
 def check_tool(run: Run, node: Node, name: str, arguments: Mapping[str, Any]) -> Verdict:
-    """Whether `node` may make this call of a tool. A file of `read_file` and `write_file` is tested too.
+    """Whether `node` may make this call of a tool. A file of our `read_file` and `write_file` is tested too.
 
     A denial is an event.
     """
@@ -88,7 +88,7 @@ def check_tool(run: Run, node: Node, name: str, arguments: Mapping[str, Any]) ->
     call = ToolCall(name, subject if isinstance(subject, str) else None)
     shown = name if call.subject is None else f"{name}({call.subject})"
     verdict = _verdict(run, node, "tools", call, shown)
-    use = FILE_TOOLS.get(name)
+    use = None if name in run.tools.own else FILE_TOOLS.get(name)
     if use is not None and verdict.outcome != "deny":
         verdict = _narrower(verdict, _of_file(run, node, arguments.get("path"), use))
     return _told(run, node, verdict)

@@ -358,6 +358,16 @@ def test_a_run_that_goes_on_may_do_no_more_than_when_it_began(tmp_path, now):
     assert "steel" in model.told[2]
 
 
+def test_a_callers_own_tool_with_a_verbs_name_is_his_business():
+    kept = []
+    own = keeper(kept, "read_file")
+    model = Obedient(("read_file", {"text": "/etc/passwd"}))
+
+    run(model, tools=[own])
+
+    assert kept == [("read_file", "/etc/passwd")]
+
+
 def test_a_policy_comes_back_from_a_store_as_it_was(tmp_path):
     one = Policy.from_mapping({"allow": {"read": ["docs"], "cost_usd": 1}}, folder=tmp_path, source="one.toml")
     both = one.within(Policy.of({"deny": {"tools": ["Bash"]}}))

@@ -104,6 +104,7 @@ def test_other_tables_of_the_file_are_not_read(tmp_path):
         ("[permissions.allow]\ntools = []\n[permissions.deny]\ntools = 'Bash'", 4, "a list of texts"),
         ("[permissions.allow]\ntools = [\n  'Read',\n  'Bash(git',\n]", 4, "bracket is not closed"),
         ("[permissions.allow]\nread = ['docs/**']", 2, "without `*`"),
+        ("[permissions.allow]\nread = ['~nobody-of-that-name/x']", 2, "no root"),
         ("[permissions.allow]\nhosts = ['http://x.org/']", 2, "no host"),
         ("[permissions.allow]\nmodels = ['a b']", 2, "no model"),
         ("[permissions.allow]\ncost_usd = -1", 2, "greater than or equal"),

@@ -16,7 +16,7 @@ as wide as they are: name its first words, not only the program.
 
 Refusing is the other way round: whatever might be meant is refused. A refused `git push:*` or `git push` is found
 among a text's words, through quotes, case, paths before a program and forms of one character; and a text with one of
-the characters above, which may hide anything, is refused by every pattern of its tool.
+the characters above, which may hide anything, or one that is very long, is refused by every pattern of its tool.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import Literal
 from orchestra.errors import InputInvalid
 
 LONGEST_PATTERN = 500
+LONGEST_TEXT = 10_000  # that is searched for what is refused
 _RISKY = re.compile(r"[;&|<>()$`\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _UP = re.compile(r"(?:^|[\s/\\=:'\"])\.\.(?:$|[\s/\\'\"])")
 _QUOTES = re.compile(r"[\"'\\^]")
@@ -69,7 +70,7 @@ class ArgumentPattern:
         return not _UP.search(text) and _fits(self.text.split("*"), text)
 
     def refuses(self, text: str) -> bool:
-        if _RISKY.search(text) or self.allows(text):
+        if len(text) > LONGEST_TEXT or _RISKY.search(text) or self.allows(text):
             return True
         pattern = _plain(self.text)
         holds = _fits_somewhere if self.kind == "glob" else _has_words

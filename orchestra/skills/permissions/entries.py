@@ -207,7 +207,10 @@ class Root:
             return cls((OWN_FILES,))
         if not text.strip() or "*" in text or "\0" in text:
             raise InputInvalid(f"{text!r} is no root", suggestion="Name a folder or a file, without `*`.")
-        return cls(Path(os.path.realpath(Path(folder, Path(text).expanduser()))).parts)
+        try:
+            return cls(Path(os.path.realpath(Path(folder, Path(text).expanduser()))).parts)
+        except (RuntimeError, OSError, ValueError) as error:  # no such user, a name that no file can have
+            raise InputInvalid(f"{text!r} is no root", cause=str(error)) from None
 
     @property
     def path(self) -> Path:

@@ -150,6 +150,11 @@ def test_whatever_a_pattern_allows_it_also_refuses(pattern, text):
         assert pattern.refuses(text)
 
 
+@pytest.mark.parametrize("pattern", ["git push", "git push:*", "a*b*c*d"])
+def test_a_text_that_is_too_long_to_be_searched_is_refused(pattern):
+    assert ArgumentPattern.parse(pattern).refuses("a " * 500_000)
+
+
 @given(any_pattern.map(parsed), any_pattern.map(parsed), texts)
 def test_what_is_said_of_two_patterns_is_true_of_every_text(one, other, text):
     if one is None or other is None:
