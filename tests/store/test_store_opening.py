@@ -200,15 +200,27 @@ def test_a_shared_store_whose_file_was_replaced_is_opened_again(tmp_path: Path) 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
 def test_a_forked_child_and_its_parent_both_go_on(store: Store) -> None:
     store.begin_run(a_run("parent 1"))
-    store.database._lock.acquire()  # another thread of the parent may be at work just then
+    is_held, is_forked = threading.Event(), threading.Event()
+    at_work = threading.Thread(target=_hold, args=(store, is_held, is_forked))
+    at_work.start()
+    is_held.wait()
+
     child = multiprocessing.get_context("fork").Process(target=_begin_in_child, args=(store,))
     child.start()
-    store.database._lock.release()
+    is_forked.set()
+    at_work.join()
     child.join(30)
     store.begin_run(a_run("parent 2"))
 
     assert child.exitcode == 0
     assert {run.id for run in store.runs()} == {"parent 1", "child", "parent 2"}
+
+
+def _hold(store: Store, is_held: threading.Event, is_forked: threading.Event) -> None:
+    """As a thread of the parent that is at work on the store while another forks."""
+    with store.database._lock:
+        is_held.set()
+        is_forked.wait()
 
 
 def _begin_in_child(store: Store) -> None:

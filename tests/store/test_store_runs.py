@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from pathlib import Path
 
@@ -188,6 +189,28 @@ def test_what_is_removed_is_in_no_file_of_the_database(tmp_path: Path) -> None:
 
         assert is_gone
         assert secret.encode() not in _bytes(tmp_path)
+
+
+def test_what_is_removed_from_among_others_is_in_no_file_of_the_database(tmp_path: Path) -> None:
+    """Where rows of many sizes were moved about, deleting securely alone leaves copies of some behind."""
+    chance = random.Random(5)
+    with Store.open(tmp_path / "store.db") as store:
+        for number in range(60):
+            run_id, secret = f"{chance.getrandbits(64):016x}{number:02d}", f"SECRET{number:02d}"
+            store.begin_run(a_run(run_id, task=secret * chance.randint(1, 40), documents=(DocumentRef("a", run_id),)))
+            store.put_document(run_id, "a", secret * chance.randint(1, 3000))
+            for step in range(chance.randint(1, 30)):
+                title = secret * chance.randint(1, 60)
+                store.append_events(run_id, [node_event(step + 1, f"run/{step % 5}", title=title)])
+                store.finish_call(run_id, f"run/{step}", "model", "f", 1, {"text": secret * chance.randint(1, 300)})
+            store.end_run(run_id, "completed", result={"answer": secret * 100})
+        removed = chance.sample([run.id for run in store.runs()], 30)
+
+        for run_id in removed:
+            store.remove_run(run_id)
+
+        left = _bytes(tmp_path)
+        assert [run_id for run_id in removed if f"SECRET{run_id[-2:]}".encode() in left] == []
 
 
 def test_a_removal_says_when_another_process_keeps_the_log(tmp_path: Path) -> None:
