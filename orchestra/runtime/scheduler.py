@@ -16,7 +16,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any, TypeVar
 
 from orchestra.errors import (
@@ -25,21 +24,20 @@ from orchestra.errors import (
     OrchestraError,
     RunCancelled,
     RunWaiting,
-    UnexpectedFailure,
 )
 from orchestra.models.protocol import Deadline
+from orchestra.runtime.admission import Admission, unexpected
 from orchestra.runtime.effects import Apart, Call, Effect, HeldBack, Job, Join, Milestone, Pause, Turnstile
 from orchestra.runtime.events import CallHeldBack, EventStream, NodeUpdated, RetryScheduled
 from orchestra.runtime.node import FINAL, WAITING, Node, Status
 from orchestra.runtime.retry import RetryPolicy
-from orchestra.runtime.workers import Lane, Turn, WorkerPool, borrow, give_back
+from orchestra.runtime.workers import WorkerPool
 
 __all__ = ["Job", "Milestone", "Scheduler"]
 
 T = TypeVar("T")
 LONGEST_WAIT_S = 0.5  # some platforms do not see Ctrl-C during an endless wait
 LONGEST_HOLD_S = 5.0  # then the turnstile is asked again: it may have learnt that there is room
-GRACE_S = 0.25  # past its deadline, how long a call may take to say so itself
 
 
 class Scheduler:
@@ -47,18 +45,20 @@ class Scheduler:
 
     def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: WorkerPool | None = None) -> None:
         self.stream = stream
-        self._max_workers = max_workers
-        self._shared_pool = pool
-        self._own_pool: WorkerPool | None = None
-        self._lane: Lane | None = None
         self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._jobs: dict[Job[Any], None] = {}
-        self._under_way: dict[Call, tuple[Job[Any], Turn]] = {}
-        self._queued: deque[tuple[Job[Any], Call]] = deque()
         self._is_cancelled = False
+        self._admission = Admission(
+            max_workers,
+            pool,
+            post=self._inbox.put,
+            stream=stream,
+            on_start=self._started,
+            on_end=self._ended,
+        )
 
     # What a coroutine awaits
 
@@ -197,7 +197,7 @@ class Scheduler:
             self._inbox.get(timeout=min(next_timer_s, LONGEST_WAIT_S))()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
-        self._let_go_of_overdue_calls()
+        self._admission.let_go_of_overdue()
 
     def _step(self, job: Job[Any], value: Any, error: BaseException | None) -> None:
         if job.is_done:
@@ -210,7 +210,7 @@ class Scheduler:
         except OrchestraError as raised:
             self._finish(job, None, raised)
         except Exception as raised:  # noqa: BLE001 - a defect in one node must not lose the others
-            self._finish(job, None, _unexpected(raised))
+            self._finish(job, None, unexpected(raised))
         else:
             job.waiting_for = effect
             self._begin(job, effect)
@@ -278,77 +278,15 @@ class Scheduler:
         if self._is_cancelled:
             self._ready.append((job, None, RunCancelled("the run was cancelled")))
             return
-        self._queued.append((job, call))
-        self._dispatch()
-
-    def _dispatch(self) -> None:
-        """Hand queued calls to the pool, as many as may be under way at a time."""
-        while self._queued and len(self._under_way) < self._max_workers:
-            job, call = self._queued.popleft()
-            if job.waiting_for is not call:
-                continue
-            if self._lane is None:
-                self._lane = self._join_pool().lane()
-            try:
-                self._under_way[call] = (job, self._lane.submit(partial(self._work, job, call)))
-            except RunCancelled as closed:
-                self._resume(job, call, None, closed)
-
-    def _join_pool(self) -> WorkerPool:
-        if self._shared_pool is not None:
-            return self._shared_pool
-        self._own_pool = borrow(self._max_workers)
-        return self._own_pool
-
-    def _work(self, job: Job[Any], call: Call) -> Callable[[], None]:
-        """On a worker: do the work; gives what hands the outcome to the run's thread."""
-        value, error = None, None
-        try:
-            value = self._perform(job, call)
-        except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
-            error = raised
-        return partial(self._inbox.put, partial(self._ended, job, call, value, error))
-
-    def _perform(self, job: Job[Any], call: Call) -> Any:
-        if call.turnstile is not None and not call.turnstile.start():
-            raise HeldBack
-        deadline = call.deadline = Deadline(call.timeout_s)
-        if self._is_cancelled:  # looked at after the deadline is there for `_cancel` to see
-            raise RunCancelled("the run was cancelled")
-        call.began = (time.time(), time.monotonic())
-        if self.stream.is_heard:
-            self._inbox.put(lambda: self._started(job, call))
-        return call.function(deadline, call.attempt)
+        self._admission.submit(job, call)
 
     def _started(self, job: Job[Any], call: Call) -> None:
         if job.waiting_for is call and call.began and call.node.status is Status.ROUTING:
             call.node.start(*call.began)
             self._announce(call.node)
 
-    def _let_go_of_overdue_calls(self) -> None:
-        """What ignores its deadline is left behind; what obeys it has ended by itself before the grace is over."""
-        for call, (job, _) in list(self._under_way.items()):
-            if call.deadline is not None and call.deadline.is_overdue(GRACE_S):
-                call.deadline.cancel()
-                self._started(job, call)
-                self._leave_behind(call)
-                self._resume(job, call, None, NodeTimeout(f"{call.node.id} did not end within {call.timeout_s:g} s"))
-
-    def _leave_behind(self, call: Call) -> None:
-        """Its worker may never come back, so another one takes its place."""
-        _, turn = self._under_way.pop(call)
-        if self._lane is not None:
-            self._lane.leave_behind(turn)
-        self._dispatch()
-
     def _ended(self, job: Job[Any], call: Call, value: Any, error: BaseException | None) -> None:
-        self._under_way.pop(call, None)
-        self._dispatch()
-        if job.waiting_for is not call:
-            return
         self._started(job, call)
-        if error is not None and not isinstance(error, OrchestraError | HeldBack):
-            error = _unexpected(error)
         self._resume(job, call, value, error)
 
     def _pause(self, job: Job[Any], pause: Pause) -> None:
@@ -367,7 +305,7 @@ class Scheduler:
             try:
                 value = apart.function()
             except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
-                error = raised if isinstance(raised, OrchestraError) else _unexpected(raised)
+                error = raised if isinstance(raised, OrchestraError) else unexpected(raised)
             self._inbox.put(lambda: self._resume(job, apart, value, error))
 
         threading.Thread(target=work, name="orchestra-person", daemon=True).start()
@@ -379,6 +317,7 @@ class Scheduler:
 
     def _cancel(self) -> None:
         self._is_cancelled = True
+        self._admission.stop()
         for job in list(self._jobs):
             effect = job.waiting_for
             if isinstance(effect, Call) and effect.deadline is not None:
@@ -394,13 +333,7 @@ class Scheduler:
                 job.waiting_for.deadline.cancel()
             job.coroutine.close()
         self._jobs.clear()
-        self._queued.clear()
-        is_busy = bool(self._under_way)
-        if self._lane is not None and self._own_pool is None:
-            for _, turn in self._under_way.values():
-                self._lane.leave_behind(turn)
-        elif self._own_pool is not None:
-            give_back(self._own_pool, is_busy=is_busy)
+        self._admission.close()
 
     def _announce(self, node: Node) -> None:
         if self.stream.is_heard:
@@ -441,9 +374,3 @@ def _dependency_failed(dependency: Job[Any]) -> OrchestraError:
         return RunWaiting(f"{dependency.node.id}, on which this depends, waits for a person")
     cause = f"{error.code}: {error.what}" if error is not None else ""
     return DependencyFailed(f"{dependency.node.id}, on which this depends, failed", cause=cause)
-
-
-def _unexpected(error: BaseException) -> UnexpectedFailure:
-    failure = UnexpectedFailure(f"{type(error).__name__}: {error}", cause="a defect, not a condition that was foreseen")
-    failure.__cause__ = error
-    return failure

@@ -157,7 +157,7 @@ def test_all_phases_fall_back_and_the_result_names_who_may_be_sent_text():
 
     assert result.status == "completed"
     assert result.models["fallback-1"] == "second"
-    assert [phase.model for phase in result.usage.phases] == ["second"] * 3
+    assert {phase.model for phase in result.usage.phases if phase.calls} == {"second"}
 
 
 def test_a_budget_holds_whoever_answers():
