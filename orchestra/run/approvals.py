@@ -109,7 +109,7 @@ async def _ask(run: Run, node: Node, question: Question) -> Decision:
 
 async def _answer_of_somebody(run: Run, node: Node, question: Question) -> Decision:
     store = run.people.store
-    if store is None:
+    if store is None or _is_beside(node):
         return await _answer_of_caller(run, node, question)
     try:
         await run.scheduler.call_apart(lambda: store.ask(_record(run, question)))
@@ -123,8 +123,19 @@ async def _answer_of_somebody(run: Run, node: Node, question: Question) -> Decis
             node_id=node.id, kind=question.kind, title=question.title, shown=question.shown, digest=question.digest
         )
         run.people.waiting.append(waiting)
-        raise RunWaiting(f"{node.id} waits for a person: {question.title}", status=node.status) from None
+        run_id = run.stream.run_id
+        raise RunWaiting(
+            f"{node.id} waits for a person: {question.title}",
+            suggestion=f"`orchestra approve {run_id}` shows what it asks, and `orchestra resume {run_id}` goes on.",
+            status=node.status,
+            run_id=run_id,
+        ) from None
     return await _first_answer(run, node, question, decision, store)
+
+
+def _is_beside(node: Node | None) -> bool:
+    """Whether a node belongs to an enhancement: it holds nothing up, so nothing waits for its answers."""
+    return node is not None and (node.kind == "enhancement" or _is_beside(node.parent))
 
 
 def _record(run: Run, question: Question) -> ApprovalRecord:
@@ -145,7 +156,8 @@ async def _answer_of_caller(run: Run, node: Node, question: Question) -> Decisio
     """What `on_approval` says, which asks one person at a time. Raises `ApprovalRejected` when it says nothing."""
     ask = run.people.on_approval
     if ask is None:
-        raise _unanswered(question, "nobody could be asked: there is neither on_approval nor a store")
+        nobody = "nobody could be asked: there is no on_approval"
+        raise _unanswered(question, nobody if _is_beside(node) else f"{nobody}, and no store to wait in")
     while run.people.turn is not None:
         await run.scheduler.join([run.people.turn])
     turn = run.people.turn = Milestone()

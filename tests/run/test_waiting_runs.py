@@ -11,7 +11,7 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, cod
 
 from orchestra import orchestrate
 from orchestra.errors import ApprovalRejected, RunWaiting, StoreUnavailable
-from orchestra.models.protocol import Findings
+from orchestra.models.protocol import Findings, ModelReply, ToolCall, Usage
 from orchestra.pipeline import resume
 from orchestra.result import Result
 from orchestra.run import Run
@@ -305,3 +305,79 @@ def test_an_answer_serves_once(store):
     assert (first.status, second.status) == ("answered", "open")
     assert first.digest == APPROVE.digest
     assert second.digest == replace(APPROVE, asking=2).digest
+
+
+BESIDE = {
+    **CAREFUL,
+    "remarks": {"description": "Remarks.", "system_prompt": "Remark.", "layer": "enhancement", "needs_approval": True},
+}
+
+
+def test_a_run_does_not_wait_for_an_enhancement(store):
+    plan = plan_of({"task": "What was earned?", "context_pointers": REVENUE})
+
+    result = begin(store, Named(), plan=plan, skills=BESIDE, mode="standard")
+
+    assert result.status == "completed"
+    assert "ENHANCEMENT_FAILED" in codes(result)
+    assert store.approvals(result.run_id) == []
+
+
+def test_an_enhancement_can_be_approved_by_who_is_there(store):
+    plan = plan_of({"task": "What was earned?", "context_pointers": REVENUE})
+    asked = []
+
+    result = begin(
+        store,
+        Named(),
+        lambda question: asked.append(question.node_id) or True,
+        plan=plan,
+        skills=BESIDE,
+        mode="standard",
+    )
+
+    assert asked == ["run/enhance-remarks"]
+    assert "ENHANCEMENT_FAILED" not in codes(result)
+
+
+def test_what_several_tools_of_one_turn_ask_is_answered_one_by_one(store):
+    def turn(request):
+        if request.messages:
+            return " ".join(each.text for message in request.messages for each in message.tool_results)
+        calls = (
+            ToolCall("1", "ask_user", {"question": "Which year?"}),
+            ToolCall("2", "request_approval", {"what": "Send a letter"}),
+        )
+        return ModelReply("", Usage(100, output_tokens=10), tool_calls=calls, stop_reason="tool_use")
+
+    skills = {
+        "asker": {"description": "Asks.", "system_prompt": "Ask.", "allowed_tools": ["ask_user", "request_approval"]}
+    }
+    plan = plan_of({"skill": "asker", "task": "Ask.", "context_pointers": COSTS})
+    model = ScriptedModel(subtask=turn)
+    first = begin(store, model, plan=plan, skills=skills)
+    words, letter = sorted(store.approvals(first.run_id), key=lambda record: record.node_id)
+
+    store.answer(first.run_id, words.node_id, words.digest, outcome="answered", text="2025")
+    second = resume(first.run_id, store=store, model=model)
+    store.answer(first.run_id, letter.node_id, letter.digest, outcome="approved")
+    last = resume(first.run_id, store=store, model=model)
+
+    assert [waiting.kind for waiting in first.waiting] == ["ask_user", "approval"]
+    assert [waiting.node_id for waiting in second.waiting] == ["run/subtask-1/tool-2"]
+    assert last.answer == "2025 Approved."
+    assert len(model.requests) == 2
+
+
+def test_a_run_that_waits_before_there_is_a_plan_says_how_it_goes_on(store):
+    gate = {"description": "A gate.", "system_prompt": "Is it fine?", "layer": "guarantee", "needs_approval": True}
+
+    with pytest.raises(RunWaiting) as raised:
+        begin(store, Named(), skills={"gate": gate})
+
+    (run,) = store.runs()
+    assert f"`orchestra approve {run.id}`" in raised.value.suggestion
+    assert (run.status, [record.node_id for record in store.approvals(run.id, "open")]) == (
+        "waiting",
+        ["run/gate-gate"],
+    )
