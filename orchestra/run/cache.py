@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from orchestra.document import DocumentSet
+from orchestra.errors import StoreError
 from orchestra.models.protocol import Model, ModelReply
 from orchestra.run.replies import finished_call, reply_payload
 from orchestra.runtime.calls import model_base_url, model_name
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class ReplyCache:
     """The cache of one run. `version` is the digest of its skills and documents, `max_age_s` None for no limit.
 
-    `write` and `read` do what they are given on the store, and say so where it cannot be done.
+    `write` does what it is given on the store, and says so where that cannot be done; `lose` says why it was not read.
     """
 
     store: Store
@@ -36,10 +37,15 @@ class ReplyCache:
     version: str
     max_age_s: float | None
     write: Callable[[Callable[[], object]], None]
+    lose: Callable[[StoreError], None]
 
     def find(self, entry: str) -> ModelReply | None:
         """The reply kept under `entry`; None where there is none, or it is too old."""
-        payload = self.store.cached(entry, self.max_age_s)
+        try:
+            payload = self.store.cached(entry, self.max_age_s)
+        except StoreError as error:
+            self.lose(error)
+            return None
         call = None if payload is None else finished_call(payload)
         return call.reply if call is not None else None
 

@@ -246,7 +246,8 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
     run.people.store = run.store = store
     if request.cache is not False:
         max_age_s = None if request.cache is True else request.cache
-        run.cache = ReplyCache(store, run_id, version_of(run.library, run.documents), max_age_s, recording.write)
+        version = version_of(run.library, run.documents)
+        run.cache = ReplyCache(store, run_id, version, max_age_s, recording.write, recording.lose)
     recording.start()
     return recording
 
