@@ -210,6 +210,8 @@ def test_a_forked_child_and_its_parent_both_go_on(store: Store) -> None:
     is_forked.set()
     at_work.join()
     child.join(30)
+    if child.exitcode is None:
+        child.kill()
     store.begin_run(a_run("parent 2"))
 
     assert child.exitcode == 0
