@@ -42,6 +42,7 @@ def loading_skill(run: Run, node: Node) -> Tool:
         except SkillNotFound:
             known = ", ".join(name for name, _ in run.library.catalogue_for(run.task))
             raise ToolFailed(f"there is no skill {name!r}", cause=f"there are {known}") from None
+        _check_approval(manifest)
         return _text(run.library.reach(manifest, node.id, tell=partial(_told, run)))
 
     return replace(verbs.verb("load_skill"), function=load)
@@ -57,6 +58,7 @@ def loading_sub_skill(run: Run, node: Node, skill: Skill) -> Tool:
         children = {child.name: child for child in run.library.sub_skills(manifest)}
         child = next((children[one] for one in _names(name) if one in children), None)
         if child is not None:
+            _check_approval(child)
             return _text(run.library.reach(child, node.id, tell=partial(_told, run)))
         try:
             return run.library.read(manifest, name, node.id, tell=partial(_told, run))
@@ -65,6 +67,13 @@ def loading_sub_skill(run: Run, node: Node, skill: Skill) -> Tool:
             raise ToolFailed(f"{name!r} cannot be loaded", cause=f"{error.cause or error.what}; {known}") from None
 
     return replace(verbs.verb("load_subskill"), function=load)
+
+
+def _check_approval(manifest: Manifest) -> None:
+    """A person approves the work of such a skill, and nobody would be asked for what another one does in its words."""
+    if manifest.needs_approval:
+        cause = "its work needs a person's approval, which is asked for where it works by itself"
+        raise ToolFailed(f"the skill {manifest.name!r} is not loaded into another one", cause=cause)
 
 
 def _names(written: str) -> tuple[str, ...]:

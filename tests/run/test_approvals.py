@@ -10,7 +10,7 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, cod
 
 from orchestra import orchestrate, orchestrate_async
 from orchestra.errors import ApprovalRejected, SkillInvalid
-from orchestra.models.protocol import Cancellation
+from orchestra.models.protocol import Cancellation, ModelReply, ToolCall, Usage
 from orchestra.runtime.events import NodeUpdated, QuestionAnswered, QuestionAsked
 from orchestra.runtime.questions import Decision
 
@@ -275,17 +275,17 @@ def test_an_asyncio_caller_can_ask_on_his_loop():
 
 
 def test_cancelling_an_asyncio_caller_stops_asking():
-    model, ended = answering(), []
+    model = answering()
 
     async def main():
-        is_asked = asyncio.Event()
+        is_asked, is_over = asyncio.Event(), asyncio.Event()
 
         async def wait_for_ever(question):
             is_asked.set()
             try:
                 await asyncio.Event().wait()
             finally:
-                ended.append(True)
+                is_over.set()
 
         run = asyncio.create_task(
             orchestrate_async(REPORT, "Tell me.", CAREFUL, model, plan=ONE, on_approval=wait_for_ever)
@@ -294,8 +294,23 @@ def test_cancelling_an_asyncio_caller_stops_asking():
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
-        await asyncio.sleep(0)
-        return list(ended)
+        return await asyncio.wait_for(is_over.wait(), 10)
 
-    assert asyncio.run(main()) == [True]
+    assert asyncio.run(main())
     assert model.requests == []
+
+
+def test_a_skill_that_needs_approval_is_not_loaded_into_another_one():
+    def turn(request):
+        if request.messages:
+            return request.messages[-1].tool_results[0].text
+        call = ToolCall("1", "load_skill", {"name": "careful"})
+        return ModelReply("", Usage(100, output_tokens=10), tool_calls=(call,), stop_reason="tool_use")
+
+    loader = {"description": "Loads.", "system_prompt": "Load.", "allowed_tools": ["load_skill"]}
+    plan = plan_of({"skill": "loader", "context_pointers": COSTS})
+
+    result = run(plan, ScriptedModel(subtask=turn), skills={**CAREFUL, "loader": loader}, tools=["load_skill"])
+
+    assert "TOOL_FAILED" in result.answer
+    assert "Take care." not in result.answer
