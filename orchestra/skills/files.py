@@ -13,6 +13,7 @@ from orchestra.skills.front_matter import read_bytes
 
 MAX_REFERENCE_BYTES = 1024 * 1024
 
+_GOES_STEP_BY_STEP = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -68,7 +69,7 @@ def bytes_inside(folder: Path, path: str, limit: int = MAX_REFERENCE_BYTES) -> b
 @contextmanager
 def _open_along(folder: Path, parts: tuple[str, ...]) -> Iterator[int]:
     """Step by step without following links: one that was put in the way after the test opens nothing."""
-    if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
+    if not _GOES_STEP_BY_STEP:
         descriptor = os.open(folder.joinpath(*parts), _FLAGS)
     else:
         descriptor = os.open(folder, _FLAGS)
