@@ -43,7 +43,7 @@ def test_the_same_task_again_costs_nothing(store):
 @pytest.mark.parametrize(
     "other",
     [
-        {"model": a_model("test:other")},
+        {"name": "test:other"},
         {"text": REPORT + "\nOne more line.\n"},
         {"skills": {"critique": "Look twice."}},
         {"skills": {"unused": "Another one."}},
@@ -53,9 +53,9 @@ def test_the_same_task_again_costs_nothing(store):
 )
 def test_nothing_is_used_again_for_another_request(store, other):
     run_with(store, a_model())
-    model = other.get("model") or a_model()
+    model = a_model(other.get("name", "test:scripted"))
 
-    again = run_with(store, **{"model": model, **{key: other[key] for key in other if key != "model"}})
+    again = run_with(store, model, **{key: value for key, value in other.items() if key != "name"})
 
     assert again.usage.calls == 4
     assert len(model.requests) == 4
