@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, ClassVar
 
 log = logging.getLogger("orchestra.events")
@@ -26,7 +27,12 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: `{"type": ..., field: value, ...}`."""
-        return {"type": self.type, **{field.name: getattr(self, field.name) for field in fields(self)}}
+        return {"type": self.type, **{name: getattr(self, name) for name in _names_of(type(self))}}
+
+
+@cache
+def _names_of(event_type: type[Event]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(event_type))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
