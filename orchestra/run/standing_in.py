@@ -60,8 +60,8 @@ def stand_in_for(run: Run, model: Model, reply: ModelReply) -> Model:
 
 
 def keep_bill(run: Run, node: Node, model: Model, asked: Model, usage: Usage) -> None:
-    """Remember that a call of a node was billed by another model than was asked first."""
-    if model is not asked:
+    """Remember that a call of a node was billed by another model than that of its phase: a stand-in, or a tier's."""
+    if model is not asked or asked in run.tier_models.values():
         run.stand_ins.setdefault(node.id, []).append((model, usage))
 
 

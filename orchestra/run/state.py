@@ -41,6 +41,7 @@ from orchestra.runtime.logs import log_listener
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.prefixes import Prefixes, sent_prefixes
 from orchestra.runtime.scheduler import Milestone, Scheduler
+from orchestra.runtime.workers import WorkerPool
 from orchestra.runtime.telemetry import Telemetry, telemetry
 from orchestra.runtime.tools.given import CalledTool, GivenTools
 from orchestra.settings import (
@@ -118,7 +119,7 @@ class Run:
     store: Store | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
     modes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    tiers: Mapping[str, str] = field(default_factory=dict)
+    tier_models: Mapping[str, Model] = field(default_factory=dict)
     telemetry: Telemetry | None = None
     counted_tokens: int = 0
     reported_tokens: int = 0
@@ -146,10 +147,12 @@ class Run:
         stream.listen(log_listener(), reads_text=False)
         watching = telemetry()
         stream.listen(watching, reads_text=False)
+        _check_pool(services.pool)
         fallbacks = tuple(resolve_model(choice) for choice in services.fallbacks)
         scheduler = Scheduler(stream, max_workers=settings.max_workers, pool=services.pool)
         task = task.encode("utf-8", "replace").decode()
-        models_of_run = (planner, worker, synthesizer, *fallbacks)
+        tier_models = {tier: resolve_model(choice) for tier, choice in services.tiers.items()}
+        models_of_run = (planner, worker, synthesizer, *fallbacks, *tier_models.values())
         tools = GivenTools.of(services.tools)
         permits = Permits.of(
             services.policy,
@@ -179,7 +182,7 @@ class Run:
             history=newest(services.history, settings.history_tokens),
             telemetry=watching,
             modes=services.modes,
-            tiers=services.tiers,
+            tier_models=tier_models,
         )
         return run
 
@@ -294,3 +297,10 @@ class Run:
     def scale(self) -> float:
         """The providers' token count over ours, for what this run sent; 1 where none was reported."""
         return self.reported_tokens / self.counted_tokens if self.counted_tokens else 1.0
+
+
+def _check_pool(pool: object) -> None:
+    if pool is not None and not isinstance(pool, WorkerPool):
+        raise InputInvalid(f"pool is a {type(pool).__name__}", cause="it is a WorkerPool, or None")
+    if pool is not None and pool.is_closed:
+        raise InputInvalid("the pool is closed", suggestion="Keep the pool open until its runs have ended.")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OrchestraError, RunCancelled, RunWaiting
-from orchestra.models.protocol import Instructions, Message, ModelReply, ModelRequest, ToolResult
+from orchestra.models.protocol import Instructions, Message, Model, ModelReply, ModelRequest, ToolResult
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.prompt_files import prompt
 from orchestra.run.asking import ask
@@ -33,20 +33,28 @@ _TAKES_NO_TOOLS = re.compile(r"\b(tools?|functions?|tool[ _-]use|function[ _-]ca
 
 
 async def answer(
-    run: Run, node: Node, skill: Skill, request: ModelRequest, limit_s: float, *, streams_answer: bool = False
+    run: Run,
+    node: Node,
+    skill: Skill,
+    request: ModelRequest,
+    limit_s: float,
+    *,
+    model: Model | None = None,
+    streams_answer: bool = False,
 ) -> ModelReply:
     """The reply to `request`: from one call, or, where the skill has tools, from a loop. Raises as `ask` does.
 
-    `limit_s` bounds each turn, and each call of a tool that has no limit of its own.
+    `limit_s` bounds each turn, and each call of a tool that has no limit of its own. `model` None: the run's worker.
     """
+    model = model or run.worker
     box = toolbox_of(run, node, skill)
     if box is None:
-        return await ask(run, node, run.worker, request, limit_s, streams_answer=streams_answer)
+        return await ask(run, node, model, request, limit_s, streams_answer=streams_answer)
     try:
-        return await _loop(run, node, box, request, limit_s, streams_answer=streams_answer)
+        return await _loop(run, node, model, box, request, limit_s, streams_answer=streams_answer)
     except _NoTools as error:
         run.warn("TOOLS_NOT_TAKEN", f"the model takes no tools, and is asked without: {error.refusal.cause}", node.id)
-        return await ask(run, node, run.worker, request, limit_s, streams_answer=streams_answer)
+        return await ask(run, node, model, request, limit_s, streams_answer=streams_answer)
 
 
 class _NoTools(Exception):
@@ -58,16 +66,16 @@ class _NoTools(Exception):
 
 
 async def _loop(
-    run: Run, node: Node, box: Toolbox, request: ModelRequest, limit_s: float, *, streams_answer: bool
+    run: Run, node: Node, model: Model, box: Toolbox, request: ModelRequest, limit_s: float, *, streams_answer: bool
 ) -> ModelReply:
     asked = with_tools(request, box)
-    least = cache_minimum(run.worker)
+    least = cache_minimum(model)
     if least is not None and request_tokens(asked) >= least:
         asked = kept(asked)
     counted, answered = 1, 0
     while counted < box.max_turns:
         try:
-            reply = await ask(run, node, run.worker, asked, limit_s, streams_answer=streams_answer)
+            reply = await ask(run, node, model, asked, limit_s, streams_answer=streams_answer)
         except ModelBadRequest as error:
             if not asked.messages and _TAKES_NO_TOOLS.search(error.cause):
                 raise _NoTools(error) from None
@@ -83,7 +91,7 @@ async def _loop(
         is_free = any(each.was_answered for each in made) and answered < MOST_ANSWERED_TURNS
         counted, answered = (counted, answered + 1) if is_free else (counted + 1, answered)
         asked = continued(asked, reply, results, is_last=counted >= box.max_turns)
-    reply = await ask(run, node, run.worker, last_turn(asked), limit_s, streams_answer=streams_answer)
+    reply = await ask(run, node, model, last_turn(asked), limit_s, streams_answer=streams_answer)
     if reply.tool_calls and not reply.text.strip():
         raise ModelReplyInvalid(
             f"{node.id} gave no answer within {box.max_turns} turns",

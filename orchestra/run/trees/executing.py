@@ -14,6 +14,7 @@ from orchestra.run.permitting import permit
 from orchestra.run.retrying import with_retries
 from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
+from orchestra.run.tiers import model_for
 from orchestra.run.tool_loop import answer
 from orchestra.run.trees.calls import SkillCall, SkillResult
 from orchestra.run.trees.coding import run_code
@@ -77,11 +78,12 @@ async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
     if key in run.step_outputs:
         return run.step_outputs[key]
     timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
-    reply = await answer(run, call.node, skill, request, timeout_s)
+    model = model_for(run, call.manifest.layer, call.model_tier or call.manifest.model_tier)
+    reply = await answer(run, call.node, skill, request, timeout_s, model=model)
     output, problem = _read(reply, skill)
     if problem:
         run.warn("OUTPUT_ASKED_AGAIN", f"{call.node.id}: {problem}", call.node.id)
-        reply = await answer(run, call.node, skill, again(request, reply, problem), timeout_s)
+        reply = await answer(run, call.node, skill, again(request, reply, problem), timeout_s, model=model)
         output, problem = _read(reply, skill)
     if problem:
         raise OutputInvalid(f"the reply of {skill.name} does not fit its schema", cause=problem, raw=reply.text)

@@ -1,0 +1,305 @@
+"""What stands around a task: gates that end a run, enhancements that never do, skills that work on the draft."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from models_for_tests import ScriptedModel
+
+from orchestra.errors import GateFailed, InputInvalid, ModelOverloaded, SkillInvalid
+from orchestra.models.protocol import ModelReply, ModelRequest, Usage
+from orchestra.pipeline import orchestrate
+from orchestra.result import LayerSkillReport, Result
+from orchestra.run.layers import enhancing
+from orchestra.runtime.events import Event, NodeUpdated
+from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.code import CodeContext
+from orchestra.skills.manifest import Manifest
+
+REPORT = "# Results\n\nRevenue was $40 million, said the Board of Directors (BOD).\n"
+TASK = "What was revenue, and who said so? The BOD?"
+ANSWER = "Revenue was $40 million [L3], said the BOD [L3]."
+
+
+def with_skills(*skills: tuple[Skill, dict[str, Any]]) -> SkillLibrary:
+    """A library of skills in memory with what their manifests say besides; the shipped gates are left out."""
+    manifests = [
+        Manifest(
+            skill.name,
+            skill.description,
+            type="code" if skill.function else "prompt",
+            **{"layer": skill.layer, "given": skill, "source": "custom", **fields},
+        )
+        for skill, fields in skills
+    ]
+    return SkillLibrary(manifests)
+
+
+def code(name: str, function: Callable[..., Any], layer: str, **fields: Any) -> tuple[Skill, dict[str, Any]]:
+    return Skill(name, f"Does {name}.", "-", layer=layer, function=function), fields
+
+
+def answering(text: str = ANSWER, **others: Any) -> ScriptedModel:
+    return ScriptedModel(**{"subtask": text, **others})
+
+
+def run(library: SkillLibrary | None = None, model: ScriptedModel | None = None, **options: Any) -> Result:
+    return orchestrate(REPORT, TASK, library, model or answering(), strategy="direct", **options)
+
+
+def of(result: Result, skill: str) -> LayerSkillReport:
+    return next(each for each in result.layers if each.skill == skill)
+
+
+def test_a_gate_that_blocks_ends_the_run_before_anything_is_sent():
+    model = answering()
+    library = with_skills(code("calm", lambda: {"ok": False, "reason": "it is late"}, "guarantee"))
+
+    with pytest.raises(GateFailed, match="calm: it is late"):
+        run(library, model)
+
+    assert model.requests == []
+
+
+@pytest.mark.parametrize("function", [lambda: {"ok": False, "reason": "late"}, lambda: 1 / 0, lambda: "perhaps"])
+def test_a_gate_that_does_not_block_degrades_the_run_which_says_so(function: Callable[[], Any]):
+    result = run(with_skills(code("calm", function, "guarantee", blocks_on_failure=False)))
+
+    assert result.status == "completed"
+    assert of(result, "calm").status == "degraded"
+    assert [notice.code for notice in result.warnings] == ["GATE_DEGRADED"]
+
+
+def test_a_gate_that_cannot_tell_is_no_gate():
+    library = with_skills(code("calm", lambda: {"maybe": True}, "guarantee"))
+
+    with pytest.raises(GateFailed, match="neither yes nor no"):
+        run(library)
+
+
+def test_gates_run_in_the_order_of_their_dependencies_and_before_the_work():
+    order: list[str] = []
+    library = with_skills(
+        code("second", lambda: order.append("second") or True, "guarantee", dependencies=("first",)),
+        code("first", lambda: order.append("first") or True, "guarantee"),
+    )
+    model = answering(subtask=lambda request: order.append("work") or ANSWER)
+
+    run(library, model)
+
+    assert order == ["first", "second", "work"]
+
+
+def test_eco_makes_no_call_for_an_enhancement_and_standard_does():
+    eco, standard = answering(), answering()
+
+    run(model=eco)
+    result = run(model=standard, mode="standard")
+
+    assert len(eco.requests) == 1
+    assert len(standard.requests) == 2
+    assert of(result, "follow-up-questions").status == "completed"
+    assert result.layer_metrics["enhancement"].calls == 1
+    assert result.layer_metrics["execution"].calls == 1
+    assert result.usage.calls == 2
+    assert result.usage.layers.input_tokens == result.layer_metrics["enhancement"].input_tokens
+
+
+def test_the_shipped_enhancements_work_on_the_answer():
+    result = run(mode="standard")
+
+    assert of(result, "glossary").output == {
+        "terms": [{"term": "BOD", "meaning": "Board of Directors", "document": "document", "line": 3}]
+    }
+    assert of(result, "citation-report").output == {"citations": 2, "uncited": []}
+
+
+def test_an_enhancement_that_fails_costs_nothing_but_itself():
+    result = run(with_skills(code("hint", lambda: 1 / 0, "enhancement")), mode="standard")
+
+    assert result.status == "completed"
+    assert result.errors == ()
+    assert of(result, "hint").status == "failed"
+    assert [notice.code for notice in result.warnings] == ["ENHANCEMENT_FAILED"]
+
+
+def test_one_that_waits_for_a_failed_enhancement_goes_on_without_it():
+    seen: list[CodeContext] = []
+    library = with_skills(
+        code("broken", lambda: 1 / 0, "enhancement"),
+        code("after", lambda context: seen.append(context) or "done", "enhancement", dependencies=("broken",)),
+    )
+
+    result = run(library, mode="standard")
+
+    assert of(result, "after").output == "done"
+    assert "broken" not in seen[0].earlier
+
+
+def test_an_enhancement_holds_the_end_up_by_its_grace_period_at_most(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(enhancing, "GRACE_S", 0.05)
+    released = threading.Event()
+    library = with_skills(code("slow", lambda: released.wait(30), "enhancement"))
+
+    try:
+        result = run(library, mode="standard")
+    finally:
+        released.set()
+
+    assert result.status == "completed"
+    assert result.answer.startswith("Revenue was $40 million")
+    assert of(result, "slow").status == "late"
+    assert [notice.code for notice in result.warnings] == ["ENHANCEMENT_LATE"]
+
+
+def test_an_execution_skill_before_the_answer_gives_it_what_it_found():
+    library = with_skills(code("research", lambda: "The peer made $30 million.", "execution", applies="true"))
+    model = answering(synthesis="Revenue was $40 million [L3], the peer's $30 million.")
+
+    result = run(library, model)
+
+    assert "The peer made $30 million." in model.sent("synthesis")[0].prompt
+    assert "the peer's" in result.answer
+
+
+def reflecting(critique: str, answer: str) -> ScriptedModel:
+    def reply(request: ModelRequest) -> str:
+        is_reflecting = "Judge the draft" in request.prompt
+        return json.dumps({"critique": critique, "answer": answer}) if is_reflecting else ANSWER
+
+    return ScriptedModel(subtask=reply)
+
+
+def test_deep_work_critiques_the_draft_once_and_revises_it_once():
+    model = reflecting("It does not say who said so.", "Revenue was $40 million, said the Board of Directors [L3].")
+    library = SkillLibrary.builtin()
+
+    result = run(library, model, mode="deep-work")
+
+    asked = [request.prompt for request in model.requests if "Judge the draft" in request.prompt]
+    assert len(asked) == 1
+    assert ANSWER in asked[0]
+    assert result.answer == "Revenue was $40 million, said the Board of Directors [1]."
+    assert result.citations[0].first_line == 3
+
+
+def test_a_draft_that_stands_is_left_as_it_is():
+    result = run(SkillLibrary.builtin(), reflecting("", ""), mode="deep-work")
+
+    assert result.answer.startswith("Revenue was $40 million [1]")
+
+
+def test_an_execution_skill_is_tried_three_times_and_then_the_draft_stands():
+    model = ScriptedModel(
+        subtask=lambda request: ModelOverloaded("busy") if "Judge the draft" in request.prompt else ANSWER
+    )
+
+    result = run(SkillLibrary.builtin(), model, mode="deep-work", max_attempts=3)
+
+    tried = [request for request in model.requests if "Judge the draft" in request.prompt]
+    assert len(tried) == 3
+    assert result.status == "partial"
+    assert result.answer.startswith("Revenue was $40 million")
+    assert [error.code for error in result.errors] == ["MODEL_OVERLOADED"]
+
+
+def test_each_layer_has_its_nodes():
+    events: list[Event] = []
+
+    run(SkillLibrary.builtin(), reflecting("", ""), mode="deep-work", on_event=events.append)
+
+    ended = {
+        event.node_id: event.kind for event in events if isinstance(event, NodeUpdated) and event.status == "completed"
+    }
+    assert {"run/gate-document-readable": "guarantee", "run/work-reflect": "execution"}.items() <= ended.items()
+    assert ended["run/enhance-glossary"] == "enhancement"
+
+
+def test_a_mode_of_ones_own_stands_in_the_configuration(tmp_path: Path):
+    config = tmp_path / "orchestra.toml"
+    config.write_text('[modes]\ncareful = ["document-readable", "answer", "citation-report"]\n')
+
+    result = run(mode="careful", config=config)
+
+    assert [each.skill for each in result.layers] == ["document-readable", "citation-report"]
+    with pytest.raises(InputInvalid, match="there is no mode 'careful'"):
+        run(mode="careful")
+
+
+def test_tiers_say_which_model_works_in_which_layer(tmp_path: Path):
+    config = tmp_path / "orchestra.toml"
+    config.write_text('[tiers]\nfast = "builtin:extractive"\n')
+    model = answering()
+
+    result = run(model=model, mode="standard", config=config)
+
+    assert len(model.requests) == 1
+    assert of(result, "follow-up-questions").usage.model == "builtin:extractive"
+    assert result.usage.subtasks.model == "test:scripted"
+
+
+@pytest.mark.parametrize(("line", "said"), [("fast = 3", "fast = 3"), ('cheap = "x:y"', "cheap")])
+def test_a_tier_that_is_none_is_refused(tmp_path: Path, line: str, said: str):
+    config = tmp_path / "orchestra.toml"
+    config.write_text(f"[tiers]\n{line}\n")
+
+    with pytest.raises(InputInvalid, match=said):
+        run(config=config)
+
+
+def test_a_condition_that_cannot_be_read_is_told_before_anything_is_sent():
+    model = answering()
+    library = with_skills(code("odd", lambda: True, "guarantee", applies="size("))
+
+    with pytest.raises(SkillInvalid, match="cannot be read"):
+        run(library, model)
+
+    assert model.requests == []
+
+
+def test_lessons_of_one_run_are_there_for_the_next_one_on_the_same_document(tmp_path: Path):
+    store = f"sqlite:///{tmp_path / 'runs.db'}"
+
+    run(mode="standard", store=store)
+    later = orchestrate(REPORT, "Who spoke?", None, answering(), strategy="direct", mode="standard", store=store)
+    elsewhere = orchestrate("Another text.\n", TASK, None, answering(), strategy="direct", mode="standard", store=store)
+
+    assert of(later, "lessons").output["earlier"] == [{"task": TASK, "places": ["L3"]}]
+    assert of(elsewhere, "lessons").output["earlier"] == []
+
+
+def test_a_document_that_is_no_text_does_not_pass_the_gate():
+    with pytest.raises(GateFailed, match="document-readable"):
+        orchestrate("\ufffd" * 500, TASK, None, answering(), strategy="direct")
+
+
+def test_a_file_that_the_task_names_and_nobody_gave_is_told():
+    result = orchestrate(REPORT, "What does 10-K.pdf say of revenue?", None, answering(), strategy="direct")
+
+    assert "10-K.pdf" in of(result, "task-answerable").reason
+    assert result.status == "completed"
+
+
+def test_a_prompt_can_be_a_gate():
+    skill = Skill(
+        "polite",
+        "Holds that the task is polite.",
+        "Is the task polite?",
+        layer="guarantee",
+        output={"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]},
+    )
+    model = ScriptedModel(
+        subtask=lambda request: (
+            ModelReply('{"ok": false, "reason": "rude"}', Usage(5, output_tokens=5))
+            if "polite" in request.prompt
+            else ANSWER
+        )
+    )
+
+    with pytest.raises(GateFailed, match="polite: rude"):
+        run(with_skills((skill, {"output": skill.output})), model)
