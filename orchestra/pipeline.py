@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -289,13 +290,15 @@ async def orchestrate_async(
     """
     loop = asyncio.get_running_loop()
     cancellation = options.pop("cancellation", None) or Cancellation()
-    asked: list[Future[Any]] = []
-
     on_approval: Any = options.get("on_approval")
+    asked: list[Future[Any]] = []
+    is_over = threading.Event()
 
     def ask(question: Question) -> Any:
         answer = asyncio.run_coroutine_threadsafe(on_approval(question), loop)
         asked.append(answer)
+        if is_over.is_set():
+            answer.cancel()
         return answer.result()
 
     if inspect.iscoroutinefunction(on_approval):
@@ -309,6 +312,7 @@ async def orchestrate_async(
         cancellation.cancel()
         raise
     finally:
+        is_over.set()
         for answer in asked:
             answer.cancel()
 
