@@ -28,8 +28,8 @@ GENERIC = Skill(
 class SkillLibrary(Mapping[str, Skill]):
     """Skills by name, immutable. Lookups fold case, `_` and `-`; order is that of the planner's catalogue.
 
-    A library knows manifests. Looking a skill up reads its body, anew each time: a run reads each once. So does going
-    through `values()` or `items()`; `manifests` is for those who need no bodies.
+    A library knows manifests. Looking a skill up reads its body, anew each time: a run reads each once, and a process
+    each that ships. So does going through `values()` or `items()`; `manifests` is for those who need no bodies.
     """
 
     def __init__(
@@ -167,7 +167,12 @@ class SkillLibrary(Mapping[str, Skill]):
         """The skill of a manifest: body (or the variant for that model), schemas, callable. Raises `SkillInvalid`."""
         from orchestra.skills.loading import load
 
-        return load(manifest, model=model)
+        if manifest.source != "builtin" or manifest.given is not None:
+            return load(manifest, model=model)
+        key = (manifest.file, manifest.name, model)
+        if key not in _shipped:
+            _shipped[key] = load(manifest, model=model)
+        return _shipped[key]
 
     def get_or_generic(self, name: str) -> tuple[Skill, bool]:
         """The skill of that name and True, or a generic one and False, unless that was what the name meant."""
@@ -219,6 +224,9 @@ def _skill_file(folder: Path) -> Path | None:
     from orchestra.skills.reading import FILE_NAMES
 
     return next((folder / name for name in FILE_NAMES if (folder / name).is_file()), None)
+
+
+_shipped: dict[tuple[str, str, str], Skill] = {}  # they stay as they are while the process lasts
 
 
 @cache

@@ -56,9 +56,9 @@ def end(process):
 
 
 def finished(store_url, run_id):
-    """The nodes whose calls are on record as finished, and those whose calls were under way."""
+    """The nodes whose model calls are on record as finished, and those whose were under way."""
     with Store.open(store_url) as store:
-        calls = store.calls(run_id)
+        calls = [call for call in store.calls(run_id) if call.kind == "model"]
     return {call.node_id for call in calls if call.payload}, {call.node_id for call in calls if not call.payload}
 
 
