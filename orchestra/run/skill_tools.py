@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from orchestra.run.skills_in_use import Loaded, tell
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
 from orchestra.skills import Manifest, Skill, fold_name
+from orchestra.skills.loading import SHIPPED
 from orchestra.skills.sub_skills import PLACES
 
 if TYPE_CHECKING:
@@ -29,7 +30,17 @@ def has_more(skill: Skill) -> bool:
         return False
     if manifest.children or manifest.sub_skills:
         return True
-    return manifest.folder is not None and any(os.path.isdir(manifest.folder / place) for place in MORE)
+    if not manifest.file:
+        return False
+    folder = os.path.dirname(manifest.file)
+    return _holds_more_for_good(folder) if manifest.source == SHIPPED else _holds_more(folder)
+
+
+def _holds_more(folder: str) -> bool:
+    return any(os.path.isdir(os.path.join(folder, place)) for place in MORE)
+
+
+_holds_more_for_good = cache(_holds_more)  # of a shipped skill
 
 
 def loading_skill(run: Run, node: Node) -> Tool:

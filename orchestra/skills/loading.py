@@ -18,11 +18,13 @@ from orchestra.skills.schemas import declared_schema
 from orchestra.skills.skill import Diagnostic, Skill
 from orchestra.skills.trust import folder_digest
 
+SHIPPED = "builtin"  # the source of skills that come with the package
 MAX_BODY_LINES = 500
 MOST_VARIANTS = 32
 LARGEST_STEP = 1.5
 """A model of up to so many times the size of the largest variant still gets it; a larger one gets the body."""
 
+_shipped: dict[tuple[str, str, str], Skill] = {}
 _VARIANT = re.compile(r"(?:prompt[_-])?(\d+(?:\.\d+)?)b\.txt")
 _SIZE = re.compile(r"(?<![\w.])(?:(\d+)x)?[ae]?(\d+(?:\.\d+)?)b(?![a-z0-9])")
 
@@ -30,8 +32,17 @@ _SIZE = re.compile(r"(?<![\w.])(?:(\d+)x)?[ae]?(\d+(?:\.\d+)?)b(?![a-z0-9])")
 def load(manifest: Manifest, *, model: str = "") -> Skill:
     """The skill of a manifest. `model` names the model in use, for skills with a prompt for each size of model.
 
-    Reads its files anew each time. Raises `SkillInvalid`.
+    Reads its files anew each time, those of a shipped skill once per process. Raises `SkillInvalid`.
     """
+    if manifest.source != SHIPPED:
+        return _load(manifest, model)
+    key = (manifest.file, manifest.name, model)
+    if key not in _shipped:
+        _shipped[key] = _load(manifest, model)
+    return replace(_shipped[key], manifest=manifest)
+
+
+def _load(manifest: Manifest, model: str) -> Skill:
     if manifest.given is not None:
         return replace(manifest.given, manifest=manifest)
     if manifest.digest and manifest.folder is not None and folder_digest(manifest.folder) != manifest.digest:

@@ -27,27 +27,43 @@ async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -
     function = skill.function
     if function is None:
         raise SkillNotFound(f"{skill.name} has no code")
-    key = run.journal.key(call.node.id, "code", _fingerprint(call, skill))
-    record = run.journal.find(key)
-    if record is not None and record.payload is not None:
-        return record.payload["output"]
     timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
 
     async def on_worker(work: Callable[[], Any]) -> Any:
         return await run.scheduler.call(lambda deadline, attempt: work(), node=call.node, timeout_s=timeout_s)
 
+    if call.manifest.layer == "guarantee":  # idempotent and fast: nothing of it needs to be kept
+        return await on_worker(lambda: _finished(call_code(function, call.parameters, _context(run, call)), skill))
+    journal = run.journal
+    key = journal.key(call.node.id, "code", _fingerprint(call, skill))
+    record = journal.find(key)
+    if record is not None and record.payload is not None:
+        return record.payload["output"]
+
     def begin() -> Any:
-        run.journal.begin(key)
-        return call_code(function, call.parameters, _context(run, call))
+        journal.begin(key)
+        output = call_code(function, call.parameters, _context(run, call))
+        if not isinstance(output, Generator):
+            journal.finish(key, {"output": output})
+        return output
 
     try:
         output = await on_worker(begin)
-        if isinstance(output, Generator):
-            output = await _converse(run, call, skill, cast("Asking", output), on_worker, execute)
+        if not isinstance(output, Generator):
+            return output
+        output = await _converse(run, call, skill, cast("Asking", output), on_worker, execute)
+        await on_worker(lambda: journal.finish(key, {"output": output}))
     except BaseException:
-        run.journal.abandon(key)
+        journal.abandon(key)
         raise
-    await on_worker(lambda: run.journal.finish(key, {"output": output}))
+    return output
+
+
+def _finished(output: Any, skill: Skill) -> Any:
+    """What a gate gave. One that asks is no gate."""
+    if isinstance(output, Generator):
+        output.close()
+        raise OutputInvalid(f"the guarantee {skill.name} asks while it runs", cause="guarantees only look")
     return output
 
 
