@@ -41,9 +41,9 @@ from orchestra.runtime.logs import log_listener
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.prefixes import Prefixes, sent_prefixes
 from orchestra.runtime.scheduler import Milestone, Scheduler
-from orchestra.runtime.workers import WorkerPool
 from orchestra.runtime.telemetry import Telemetry, telemetry
 from orchestra.runtime.tools.given import CalledTool, GivenTools
+from orchestra.runtime.workers import WorkerPool
 from orchestra.settings import (
     Context,
     ModelChoice,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 
-from orchestra import Result, orchestrate
+from orchestra import Result, WorkerPool, orchestrate
 from orchestra.errors import (
     ContextTooLong,
     InputInvalid,
@@ -178,3 +178,12 @@ def test_a_list_that_makes_no_sense_is_refused(models):
 def test_model_and_models_together_are_refused():
     with pytest.raises(InputInvalid, match="both given"):
         orchestrate(REPORT, "Why?", model="builtin:extractive", models=["builtin:extractive"])
+
+
+def test_a_pool_that_is_closed_or_none_is_refused_before_anything_is_sent():
+    closed = WorkerPool(1)
+    closed.close()
+
+    for pool in (closed, 8):
+        with pytest.raises(InputInvalid, match="pool"):
+            run(pair("So [L9]."), pool=pool)

@@ -88,6 +88,14 @@ def test_one_cap_holds_the_attempts_of_a_node(max_attempts, retries, sent):
     assert len(model.sent("subtask")) == sent
 
 
+def test_a_reply_that_is_of_no_use_counts_as_an_attempt():
+    model = ScriptedModel(subtask=ModelReply(" "))
+
+    run(model, max_attempts=2, retries=2)
+
+    assert len(model.sent("subtask")) == 2
+
+
 @pytest.mark.parametrize("max_attempts", [1, 2, 3, 5])
 def test_retries_of_calls_and_of_the_node_share_the_cap(max_attempts):
     model = ScriptedModel(subtask=ModelOverloaded("529", retry_after_s=0.001))
