@@ -30,6 +30,7 @@ class CodeContext:
     `outputs` are those of finished steps of the same skill, by name; `earlier` those of the chain's earlier skills.
     `answer` is the draft, for skills that come after it. `limits` are the run's: `{"max_tokens_total": ..., ...}`, with
     `least_tokens` of its first call where a budget is set. `lessons` were kept by earlier runs on the same documents.
+    `model` names the one that prompt skills are sent to; it is empty for the built-in engine, which writes nothing.
     """
 
     query: str = ""
@@ -40,6 +41,7 @@ class CodeContext:
     answer: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict[str, Any])
     lessons: Sequence[Mapping[str, Any]] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from orchestra.errors import ApprovalRejected, OutputInvalid, SkillNotFound
+from orchestra.models.registry import BUILTIN
 from orchestra.run.approvals import Question, ask_person
 from orchestra.run.skills_in_use import sub_skills
 from orchestra.run.state import Run
@@ -139,7 +140,13 @@ def _context(run: Run, call: SkillCall) -> CodeContext:
         answer=call.answer,
         limits=run.limits,
         lessons=call.lessons,
+        model=_model_name(run),
     )
+
+
+def _model_name(run: Run) -> str:
+    name = run.model_names["subtasks"]
+    return "" if name == BUILTIN else name
 
 
 def _fingerprint(call: SkillCall, skill: Skill) -> str:

@@ -47,10 +47,13 @@ async def plan_by_skills(run: Run) -> Plan:
 
 
 def routable(run: Run) -> list[Manifest]:
-    """The listed execution skills of the caller's own; where he brought none, the shipped ones."""
-    execution = (each for each in run.library.manifests.values() if each.layer == "execution" and not each.applies)
-    listed = [each for each in execution if each.is_listed]
-    return [each for each in listed if each.source != _BUILTIN] or listed
+    """The listed execution skills of the caller's own; where he brought none, the shipped ones.
+
+    Of these, trees stand here and not in the catalogue of plans: they are for whoever asks for skills.
+    """
+    execution = [each for each in run.library.manifests.values() if each.layer == "execution" and not each.applies]
+    own = [each for each in execution if each.is_listed and each.source != _BUILTIN]
+    return own or [each for each in execution if each.is_listed or (each.sub_skills and each.source == _BUILTIN)]
 
 
 def is_tree(skill: Skill) -> bool:
