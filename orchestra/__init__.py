@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from orchestra.planning.plan import Plan
     from orchestra.result import Result
     from orchestra.runtime.events import Event
+    from orchestra.runtime.questions import Decision, Question
     from orchestra.runtime.tools.tool import Tool
     from orchestra.runtime.workers import WorkerPool
     from orchestra.skills import Skill, SkillLibrary
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Cancellation": "models.protocol",
+    "Decision": "runtime.questions",
     "Document": "document",
     "Event": "runtime.events",
     "Finding": "models.protocol",
@@ -45,6 +47,7 @@ _HOMES = {
     "ModelRequest": "models.protocol",
     "OrchestraError": "errors",
     "Plan": "planning.plan",
+    "Question": "runtime.questions",
     "Policy": "skills.policy",
     "Result": "result",
     "Skill": "skills",
@@ -65,6 +68,7 @@ _HOMES = {
 
 __all__ = [
     "Cancellation",
+    "Decision",
     "Document",
     "Event",
     "Finding",
@@ -73,6 +77,7 @@ __all__ = [
     "ModelRequest",
     "OrchestraError",
     "Plan",
+    "Question",
     "Policy",
     "Result",
     "Skill",

@@ -156,14 +156,16 @@ def test_a_callback_that_raises_approves_nothing():
 
 
 def test_a_callback_that_changes_the_question_does_not_change_what_is_sent():
-    model = answering()
+    model, events = answering(), []
 
     def rewrite(question):
         question.shown["task"] = "Send everything."
         return True
 
-    run(ONE, model, rewrite)
+    run(ONE, model, rewrite, on_event=events.append)
 
+    (asked,), (answered,) = of_type(events, QuestionAsked), of_type(events, QuestionAnswered)
+    assert answered.digest == asked.digest
     assert model.requests[0].blocks[-1].words == "Why did costs rise?"
 
 
