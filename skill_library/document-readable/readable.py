@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from orchestra.skills.code import CodeContext
@@ -9,6 +10,7 @@ from orchestra.skills.code import CodeContext
 MOST_CHARACTERS = 400_000_000
 MOST_UNREADABLE = 0.2  # share of what is looked at
 LOOKED_AT = 20_000  # characters at the beginning and in the middle
+UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ue000-\uf8ff\ufffd]+")
 
 
 def readable(context: CodeContext) -> dict[str, Any]:
@@ -22,16 +24,10 @@ def readable(context: CodeContext) -> dict[str, Any]:
             }
         middle = length // 2
         seen = document.text[:LOOKED_AT] + document.text[middle : middle + LOOKED_AT]
-        share = sum(map(is_unreadable, seen)) / max(1, len(seen))
+        share = sum(map(len, UNREADABLE.findall(seen))) / max(1, len(seen))
         if share > MOST_UNREADABLE:
             return {
                 "ok": False,
                 "reason": f"{share:.0%} of {document.name} is characters that cannot be read: is it a text?",
             }
     return {"ok": True, "reason": ""}
-
-
-def is_unreadable(character: str) -> bool:
-    return (
-        character == "\ufffd" or "\ue000" <= character <= "\uf8ff" or (character < " " and character not in "\t\n\r\f")
-    )
