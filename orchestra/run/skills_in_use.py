@@ -53,7 +53,7 @@ class SkillsInUse(SkillLibrary):
 
     def reach(self, manifest: Manifest, node_id: str, *, tell: Told | None = None, model: str = "") -> Skill:
         """The skill, read now if it was not yet. Raises `SkillInvalid`, each time anew."""
-        from orchestra.skills.loading import prompt_file
+        from orchestra.skills.loading import SHIPPED, prompt_file
 
         key = _key(manifest)
         with self._lock:
@@ -61,7 +61,8 @@ class SkillsInUse(SkillLibrary):
                 return self._skills[key]
             skill = self._skills[key] = super().load(manifest, model=model or self._model)
         if manifest.given is None:
-            path = prompt_file(manifest, model or self._model) or manifest.file
+            variant = None if manifest.source == SHIPPED else prompt_file(manifest, model or self._model)
+            path = variant or manifest.file
             lost = manifest.is_trusted and not skill.is_trusted
             (tell or self._tell)(Loaded(manifest, node_id, str(path), skill.system_prompt, lost))
         return skill
