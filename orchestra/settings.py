@@ -20,7 +20,7 @@ from orchestra.runtime.events import Listener
 from orchestra.runtime.questions import OnApproval
 from orchestra.runtime.tools.given import ToolChoice
 from orchestra.runtime.workers import WorkerPool
-from orchestra.skills import Skill, SkillLibrary, fold_name
+from orchestra.skills import CATALOGUE_TOKENS, Skill, SkillLibrary, fold_name
 from orchestra.skills.policy import Policy
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Options(TypedDict, total=False):
     strategy: StrategyChoice
     mode: str
     outline_tokens: int
+    catalogue_tokens: int
     is_document_cached: bool
     history_tokens: int
     max_followups: int
@@ -78,8 +79,9 @@ class Settings:
     `timeout_s` bounds each attempt of a call; None means 60 s for a subtask and 300 s for planning and synthesis, which
     `phase_timeout_s` bounds by itself. `timeout_per_skill` and `retry_on_failure` are for the subtasks of a skill, and
     win over what its manifest says; as one value, they are for every skill whose manifest says nothing. `retries` is
-    how often a subtask that failed is done again, within `max_attempts` for each of its calls. `on_unresolved` None
-    means "search" by strategy `outline` and "full" otherwise.
+    how often a subtask that failed is done again, within `max_attempts`. That caps the failed attempts of a node: those
+    of all its calls, of all models that stand in, and of all its `retries` together. `on_unresolved` None means
+    "search" by strategy `outline` and "full" otherwise.
     """
 
     max_workers: int = 5
@@ -97,6 +99,7 @@ class Settings:
     strategy: StrategyChoice = "auto"
     mode: str = "eco"
     outline_tokens: int = OUTLINE_TOKENS
+    catalogue_tokens: int = CATALOGUE_TOKENS
     is_document_cached: bool = False
     history_tokens: int = HISTORY_TOKENS
     max_followups: int = 1
@@ -112,6 +115,11 @@ class Settings:
         """Seconds for one attempt of a call that does the work of these skills' subtasks, together."""
         each = [self._own_timeout_s(skill) or self.timeout_s or SUBTASK_TIMEOUT_S for skill in skills]
         return sum(each) if self.timeout_s is None else max(each)
+
+    @property
+    def most_catalogue_tokens(self) -> int:
+        """What a planner may be shown of the skills, at most half of an outline's prompt."""
+        return min(self.catalogue_tokens, self.outline_tokens // 2)
 
     @property
     def phase_limit_s(self) -> float:
@@ -211,6 +219,7 @@ RANGES: Mapping[str, Range] = {
     "strategy": _one_of(*CHOICES),
     "mode": Range("the name of a mode", lambda value: isinstance(value, str) and bool(value.strip())),
     "outline_tokens": _whole(1),
+    "catalogue_tokens": _whole(1),
     "history_tokens": _whole(0),
     "is_document_cached": Range("true or false", lambda value: isinstance(value, bool)),
     "max_followups": _whole(0, MOST_FOLLOWUPS),

@@ -410,8 +410,9 @@ class Model(Protocol):
 
     An object may also have `name: str` (how results and prices call it), and
     `context_window: int` (tokens; unknown when absent), `cache_minimum_tokens: int`, the shortest prefix that its
-    prompt cache holds (no cache when absent), and `notice: str`, a sentence about itself that stands with every
-    answer that is joined without a synthesis of its own.
+    prompt cache holds (no cache when absent), `gate`, the `Gate` that says when its calls may go out (at once when
+    absent), and `notice: str`, a sentence about itself that stands with every answer that is joined without a
+    synthesis of its own.
     """
 
     def complete(self, request: ModelRequest) -> ModelReply: ...
