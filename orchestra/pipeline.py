@@ -94,6 +94,8 @@ def orchestrate(
     model. With `is_document_cached`, `direct` asks the provider to keep the document in its prompt cache, and the cost
     model counts on finding it there: for several tasks over one document, soon after one another.
 
+    Of a library that takes more than `catalogue_tokens` (1,500) the planner sees the skills that fit the task best.
+
     `on_unresolved` says what a subtask sees when none of its pointers is in the document: the best parts for its words
     ("search", the default of "outline"), everything ("full"), or nothing ("error"). A subtask whose slice does not hold
     its answer is asked again, at most `max_followups` times, over what stands beside its slice and what fits best.

@@ -40,6 +40,7 @@ SAMPLES: dict[str, st.SearchStrategy[object]] = {
     "max_depth": st.integers(2, 8),
     "strategy": st.sampled_from(["auto", "direct", "full", "outline"]),
     "outline_tokens": COUNTS,
+    "catalogue_tokens": COUNTS,
     "is_document_cached": st.booleans(),
     "max_followups": st.integers(0, 3),
     "max_tokens_total": st.none() | COUNTS,

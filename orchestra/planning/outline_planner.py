@@ -66,6 +66,7 @@ def outline_request(
     library: SkillLibrary,
     *,
     outline_tokens: int = OUTLINE_TOKENS,
+    catalogue_tokens: int = CATALOGUE_TOKENS,
     temperature: float | None = None,
     look: Sequence[str] = (),
     words: str = "",
@@ -77,7 +78,7 @@ def outline_request(
     pages stand closer in the view, and the planner is told that it cannot look again.
     `words` are searched for in place of the task's, where the task alone does not say what it is about.
     """
-    skills = library.catalogue_for(words or task, min(CATALOGUE_TOKENS, outline_tokens // 2))
+    skills = library.catalogue_for(task, catalogue_tokens)
     blocks: tuple[Block, ...] = (Instructions(prompt("outline_planner")), Catalogue(skills))
     last: tuple[Block, ...] = (Instructions(prompt("outline_look")), Task(task)) if look else (Task(task),)
     room = outline_tokens - _tokens(ModelRequest((*blocks, Instructions(fence("outline", "")), *last))) - _JOINTS
@@ -106,6 +107,7 @@ def look_request(
     library: SkillLibrary,
     *,
     outline_tokens: int = OUTLINE_TOKENS,
+    catalogue_tokens: int = CATALOGUE_TOKENS,
     words: str = "",
 ) -> ModelRequest:
     """The second call, after the planner asked to look closer at `reply.look`.
@@ -120,6 +122,7 @@ def look_request(
         task,
         library,
         outline_tokens=outline_tokens,
+        catalogue_tokens=catalogue_tokens,
         temperature=request.temperature,
         look=reply.look,
         words=words,

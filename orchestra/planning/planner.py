@@ -9,20 +9,25 @@ from orchestra.planning.costs import prompt_tokens
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import PLAN_SCHEMA, Plan
 from orchestra.planning.prompt_files import prompt
-from orchestra.skills import SkillLibrary
+from orchestra.skills import CATALOGUE_TOKENS, SkillLibrary
 
 PLAN_MAX_TOKENS = 4096
 
 
 def plan_request(
-    documents: DocumentSet, task: str, library: SkillLibrary, *, temperature: float | None = None
+    documents: DocumentSet,
+    task: str,
+    library: SkillLibrary,
+    *,
+    temperature: float | None = None,
+    catalogue_tokens: int = CATALOGUE_TOKENS,
 ) -> ModelRequest:
     """What the planner is sent. Rules and document come first: they stay the same when the next task comes."""
     return ModelRequest(
         blocks=(
             Instructions(prompt("planner")),
             DocumentBlock(documents),
-            Catalogue(library.catalogue_for(task)),
+            Catalogue(library.catalogue_for(task, catalogue_tokens)),
             Task(task),
         ),
         purpose="plan",
@@ -33,9 +38,13 @@ def plan_request(
     )
 
 
-def full_tokens(documents: DocumentSet, task: str, library: SkillLibrary) -> int:
+def full_tokens(
+    documents: DocumentSet, task: str, library: SkillLibrary, catalogue_tokens: int = CATALOGUE_TOKENS
+) -> int:
     """Tokens of `plan_request`, at a bounded price where the documents are huge."""
-    around = prompt_tokens(prompt("planner")) + prompt_tokens(Catalogue(library.catalogue_for(task)).text)
+    around = prompt_tokens(prompt("planner")) + prompt_tokens(
+        Catalogue(library.catalogue_for(task, catalogue_tokens)).text
+    )
     return documents.size.tokens + around + count_tokens(Task(task).text)
 
 

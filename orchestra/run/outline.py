@@ -48,6 +48,7 @@ async def _ask(run: Run, node: Node) -> OutlineReply:
             run.task,
             run.library,
             outline_tokens=settings.outline_tokens,
+            catalogue_tokens=settings.most_catalogue_tokens,
             words=run.task_alone,
         )
         second = with_history(with_tools_note(second, planner_note(run)), run.history)

@@ -51,7 +51,13 @@ async def _ask_planner(run: Run) -> Plan:
 
 
 async def _ask_for_plan(run: Run, node: Node) -> Plan:
-    planning = plan_request(run.documents, run.task, run.library, temperature=run.settings.temperature)
+    planning = plan_request(
+        run.documents,
+        run.task,
+        run.library,
+        temperature=run.settings.temperature,
+        catalogue_tokens=run.settings.most_catalogue_tokens,
+    )
     request = with_history(with_tools_note(planning, planner_note(run)), run.history)
     reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:

@@ -56,7 +56,7 @@ def sizes(run: Run) -> Sizes:
         outline, slices = request_tokens(first_request(run)), expected_slices(_hits(run), run.documents, parts)
     return Sizes(
         direct=direct_tokens(run.documents, run.task) + earlier,
-        full=full_tokens(run.documents, run.task, run.library) + earlier,
+        full=full_tokens(run.documents, run.task, run.library, settings.most_catalogue_tokens) + earlier,
         outline=outline,
         slices=slices,
         parts=parts,
@@ -84,6 +84,7 @@ def first_request(run: Run) -> ModelRequest:
             run.task,
             run.library,
             outline_tokens=run.settings.outline_tokens,
+            catalogue_tokens=run.settings.most_catalogue_tokens,
             temperature=run.settings.temperature,
             words=run.task_alone,
         )

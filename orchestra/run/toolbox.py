@@ -63,7 +63,10 @@ def toolbox_of(run: Run, node: Node, skill: Skill) -> Toolbox | None:
 
 def planner_note(run: Run) -> str:
     """What a planner is told of the tools that the skills of its catalogue have; empty where none has any."""
-    skills = [run.library.manifest(name) for name, _ in run.library.catalogue_for(run.task)]
+    skills = [
+        run.library.manifest(name)
+        for name, _ in run.library.catalogue_for(run.task, run.settings.most_catalogue_tokens)
+    ]
     return tools_note([skill.name for skill in skills], {skill.name: tool_names(run, skill) for skill in skills})
 
 

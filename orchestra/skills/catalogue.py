@@ -20,6 +20,7 @@ class Shelf:
         self._listed = tuple(one for one in manifests if one.is_listed and one.layer == "execution" and not one.applies)
         self._lock = threading.Lock()
         self._search = None
+        self._chosen: dict[tuple[str, int], tuple[tuple[str, str], ...]] = {}
 
     @property
     def all(self) -> tuple[tuple[str, str], ...]:
@@ -32,6 +33,12 @@ class Shelf:
         the task by name, triggers and description (BM25). What is chosen keeps the library's order: equal input, equal
         bytes.
         """
+        key = (task, tokens)
+        if key not in self._chosen:
+            self._chosen = {key: self._choose(task, tokens)}  # a run asks for the same one several times
+        return self._chosen.get(key) or self._choose(task, tokens)
+
+    def _choose(self, task: str, tokens: int) -> tuple[tuple[str, str], ...]:
         if self._fits(tokens):
             return self.all
         chosen: set[int] = set()

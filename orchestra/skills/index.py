@@ -108,13 +108,14 @@ def index(folder: Path) -> list[Entry]:
     rows: list[Row] = []
     is_new = len(remembered) != len(files)
     now = time.time_ns()
+    base = os.path.abspath(folder) + os.sep
     for file in files:
         row = remembered.get(file.name)
         if row is None or (row[1], row[2]) != file.stamps:
             entry = _read(Path(file.path))
             row, is_new = _row(file, entry), True
         else:
-            entry = _entry(row, file.path)
+            entry = _entry(row, file.path, base + file.name)
         entries.append(entry)
         if is_worth_it and all(stamp is None or now - max(stamp[:2]) > _SAME_TICK_NS for stamp in file.stamps):
             rows.append(row)
@@ -228,8 +229,8 @@ def _row(file: _SkillFile, entry: Entry) -> Row:
     return (file.name, file.stamps[0], file.stamps[1], written, found)
 
 
-def _entry(row: Row, path: str) -> Entry:
+def _entry(row: Row, path: str, file: str) -> Entry:
     found = tuple(Diagnostic(one[0] if os.path.isabs(one[0]) else path + one[0], *one[1:]) for one in row[4] or ())
     if row[3] is None:
         return Entry(None, found)
-    return Entry(Manifest(**row[3], source=path, file=path), found)
+    return Entry(Manifest(**row[3], source=path, file=file), found)

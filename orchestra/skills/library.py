@@ -167,12 +167,7 @@ class SkillLibrary(Mapping[str, Skill]):
         """The skill of a manifest: body (or the variant for that model), schemas, callable. Raises `SkillInvalid`."""
         from orchestra.skills.loading import load
 
-        if manifest.source != "builtin" or manifest.given is not None:
-            return load(manifest, model=model)
-        key = (manifest.file, manifest.name, model)
-        if key not in _shipped:
-            _shipped[key] = load(manifest, model=model)
-        return _shipped[key]
+        return load(manifest, model=model)
 
     def get_or_generic(self, name: str) -> tuple[Skill, bool]:
         """The skill of that name and True, or a generic one and False, unless that was what the name meant."""
@@ -224,9 +219,6 @@ def _skill_file(folder: Path) -> Path | None:
     from orchestra.skills.reading import FILE_NAMES
 
     return next((folder / name for name in FILE_NAMES if (folder / name).is_file()), None)
-
-
-_shipped: dict[tuple[str, str, str], Skill] = {}  # they stay as they are while the process lasts
 
 
 @cache

@@ -64,7 +64,7 @@ def read_manifest(path: Path, *, is_trusted: bool = True) -> tuple[Manifest, tup
     fields = load_mapping(front.yaml, Place(str(path), front.first_line), found)
     of_front = _of_front_matter(fields, found)
     own = of_front
-    if path.name in FILE_NAMES and os.path.lexists(yaml_path):
+    if _leads_its_folder(path) and os.path.lexists(yaml_path):
         _refuse_link_out(yaml_path, folder)
         beside = read_yaml(yaml_path, found)
         more = declared(beside, found, refused=LOAD_BEARING)
@@ -74,6 +74,11 @@ def read_manifest(path: Path, *, is_trusted: bool = True) -> tuple[Manifest, tup
         own = own.model_copy(update=kept)
         _refuse_escapes(own.sub_skills, beside)
     return _manifest(own, of_front, fields, path, found, is_trusted=is_trusted), tuple(found)
+
+
+def _leads_its_folder(path: Path) -> bool:
+    """Whether skill.yaml beside a file is about it: SKILL.md, or `<name>/<name>.md` of a sub-skill."""
+    return path.name in FILE_NAMES or path.stem == path.parent.name
 
 
 def _plain(path: Path, found: list[Diagnostic], *, is_trusted: bool) -> Manifest:
@@ -138,7 +143,7 @@ def _manifest(
     if not name or name in RESERVED_NAMES:
         raise place.invalid(fields.line_of("name"), f"has a name that cannot be used: {name!r}")
     _check_format(front, called, name, fields, found)
-    return manifest_of(own, name, source=place.path, file=place.path, is_trusted=is_trusted)
+    return manifest_of(own, name, source=place.path, file=os.path.abspath(place.path), is_trusted=is_trusted)
 
 
 def manifest_of(own: Declared, name: str, *, source: str = "", file: str = "", is_trusted: bool = True) -> Manifest:

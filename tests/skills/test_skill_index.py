@@ -176,3 +176,19 @@ def test_a_library_loads_a_body_when_it_is_asked_for(many: Path) -> None:
 
     assert library["skill-001"].system_prompt == "Newer body."
     assert library["skill-001"].description == "Does it."
+
+
+def test_a_library_of_a_relative_path_holds_wherever_one_goes(many: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    libraries = [
+        SkillLibrary.from_path("many"),
+        SkillLibrary.from_path(Path("many")),
+        SkillLibrary.from_path("many/mail"),
+    ]
+    monkeypatch.chdir("/")
+
+    bodies = [library["mail"].system_prompt for library in libraries]
+
+    assert bodies == ["Body of mail."] * 3
+    assert libraries[0].manifests == libraries[1].manifests
+    assert libraries[2].manifest("mail").source == "many/mail/SKILL.md"
