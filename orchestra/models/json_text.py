@@ -67,6 +67,16 @@ def repaired(text: str) -> Any:
     return json_repair.loads(text)
 
 
+def well_formed(value: Any) -> Any:
+    """A copy of a JSON value, or the value itself, whose texts hold no lone surrogates. Raises ValueError for no JSON."""
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    mended = without_lone_surrogates(written)
+    return value if mended is written else json.loads(mended)
+
+
 def without_lone_surrogates(text: str) -> str:
     """Halves of a character that a server sent as two escapes are joined; a half without its other is U+FFFD."""
     if text.isascii():

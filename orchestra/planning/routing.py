@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from orchestra.document import Slice
 from orchestra.errors import PlanInvalid
-from orchestra.models.json_text import repaired
+from orchestra.models.json_text import repaired, well_formed
 from orchestra.models.protocol import (
     Block,
     Catalogue,
@@ -102,7 +102,8 @@ def resolution_request(
         Instructions(wanted),
         Task(query),
     )
-    return _request(blocks, _resolution_schema(schemas), "resolution", temperature)
+    schema = {**_resolution_schema(schemas), **parameters.definitions}
+    return _request(blocks, schema, "resolution", temperature)
 
 
 def wording_request(
@@ -162,10 +163,10 @@ def again(request: ModelRequest, reply: ModelReply, reason: str) -> ModelRequest
 def read_reply(reply: ModelReply, kind: type[R]) -> R:
     """The reply as `kind`. Raises `PlanInvalid`, with the reply in `details["raw"]`."""
     try:
-        value = reply.data if reply.data is not None else repaired(reply.text)
+        value = well_formed(reply.data if reply.data is not None else repaired(reply.text))
         return kind.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first = error.errors(include_url=False, include_input=False)[0]
         cause = f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg'].lower()}"
     except (ValueError, RecursionError) as error:
         cause = str(error)

@@ -131,11 +131,12 @@ async def _execute_one(
         if assignment.error is not None:
             raise assignment.error
         known = [findings[name] for name in assignment.subtask.depends_on]
-        if assignment.skill.needs_approval:
+        if assignment.skill.needs_approval and not is_tree(assignment.skill):  # a tree asks once it has its values
             assignment = await approve_subtask(run, node, assignment, call.slices, known)
         subtask = assignment.subtask
         one = partial(_try, run, node, assignment, call, known, streams_answer=streams_answer)
-        text = await with_retries(run, node, run.settings.retries_of(assignment.skill), one)
+        retries = 0 if is_tree(assignment.skill) else run.settings.retries_of(assignment.skill)  # its steps have theirs
+        text = await with_retries(run, node, retries, one)
         findings[subtask.id] = Finding(subtask.id, subtask.task, text)
     finally:
         if node.id == f"run/subtask-{call.bundle.first.subtask.id}":  # whatever became of it, the others go on

@@ -6,7 +6,15 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from orchestra.errors import ModelError, ModelReplyInvalid, ModelTimeout, NodeTimeout, OrchestraError, OutputInvalid
+from orchestra.errors import (
+    ModelError,
+    ModelReplyInvalid,
+    ModelTimeout,
+    NodeTimeout,
+    OrchestraError,
+    OutputInvalid,
+    UnexpectedFailure,
+)
 from orchestra.run.standing_in import attempts_left
 from orchestra.run.state import Run
 from orchestra.run.toolbox import OF_PEOPLE
@@ -16,11 +24,14 @@ from orchestra.runtime.retry import RetryPolicy
 T = TypeVar("T")
 
 
-async def with_retries(run: Run, node: Node, retries: int, work: Callable[[int], Awaitable[T]]) -> T:
+async def with_retries(
+    run: Run, node: Node, retries: int, work: Callable[[int], Awaitable[T]], *, is_code: bool = False
+) -> T:
     """What `work(number)` gives for `node`, number being 0, then 1 and so on up to `retries` where it fails.
 
     It is done again after what may go better next time: an overload, a timeout, a reply that cannot be used. Each
-    failure counts towards `max_attempts`. What has had an effect that must not come twice is not done again.
+    failure counts towards `max_attempts`. What has had an effect that must not come twice is not done again. Of a code
+    skill (`is_code`) what it raised counts as well: nobody knows what it was.
     """
     for number in itertools.count():
         failed_before = node.failed_attempts
@@ -30,7 +41,7 @@ async def with_retries(run: Run, node: Node, retries: int, work: Callable[[int],
             if node.failed_attempts == failed_before:  # a reply came, and was of no use
                 node.failed_attempts += 1
             is_possible = number < retries and attempts_left(run, node) > 0 and _can_be_done_again(run, node)
-            if not is_possible or not may_go_better(error):
+            if not is_possible or not (may_go_better(error) or (is_code and isinstance(error, UnexpectedFailure))):
                 raise
             delay = RetryPolicy().backoff_s(number + 1, error)
             run.scheduler.retry_scheduled(node, node.earlier_attempts + 1, delay, error)

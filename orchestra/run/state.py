@@ -114,6 +114,7 @@ class Run:
     tool_calls: dict[str, list[CalledTool]] = field(default_factory=dict)
     step_outputs: dict[str, Any] = field(default_factory=dict)
     trees: dict[str, StepOutcome] = field(default_factory=dict)
+    steps: dict[str, tuple[StepOutcome, ...]] = field(default_factory=dict)
     wording: Wording | None = None
     complexity: int | None = None
     store: Store | None = None

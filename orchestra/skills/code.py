@@ -21,6 +21,7 @@ from typing import Any, TypeAlias, cast
 
 from orchestra.document import DocumentSet
 from orchestra.errors import SkillInvalid
+from orchestra.models.json_text import without_lone_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def as_json(outcome: Any, name: str) -> Any:
     if hasattr(outcome, "model_dump"):
         outcome = outcome.model_dump(mode="json")
     try:
-        return json.loads(json.dumps(outcome, allow_nan=False))
+        return json.loads(without_lone_surrogates(json.dumps(outcome, allow_nan=False, ensure_ascii=False)))
     except (TypeError, ValueError, RecursionError) as error:
         raise SkillInvalid(f"{name} gave something that is no JSON", cause=str(error)) from None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from orchestra.document import DocumentSet, Slice
 from orchestra.errors import OrchestraError
 from orchestra.runtime.node import Node
+from orchestra.runtime.tools.results import MOST_RESULT_TOKENS, bounded, result_text
 from orchestra.skills.manifest import Manifest, ModelTier
 
 StepStatus = Literal["completed", "failed", "skipped", "waiting"]
@@ -16,7 +17,7 @@ StepStatus = Literal["completed", "failed", "skipped", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class SkillCall:
-    """A skill called at `node`. `query` is what is asked of it, `path` the skills above it, from the root.
+    """A skill called at `node`. `query` is what is asked of it, `above` the skills that led to it, from the root.
 
     `context` holds values of the caller by name, `parameters` those that are bound already, `outputs` what finished
     steps beside it gave, by skill, and `earlier` what the chain's earlier skills gave. `slice` is what it may see of
@@ -26,7 +27,7 @@ class SkillCall:
     manifest: Manifest
     node: Node
     query: str
-    path: tuple[str, ...] = ()
+    above: tuple[Manifest, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     context: Mapping[str, Any] = field(default_factory=dict[str, Any])
     outputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -39,6 +40,24 @@ class SkillCall:
     retries: int | None = None
     model_tier: ModelTier = ""
     lessons: Sequence[Mapping[str, Any]] = ()
+
+
+def called(call: SkillCall, manifest: Manifest, node: Node) -> SkillCall:
+    """The call of a skill below `call`, at `node`: its time and retries are those that the caller's manifest says."""
+    caller = call.manifest
+    own = (caller.execution.retry_on_failure, caller.retries)
+    return replace(
+        call,
+        manifest=manifest,
+        node=node,
+        above=(*call.above, caller),
+        context={**call.context, **call.parameters},
+        parameters={},
+        outputs={},
+        earlier={**call.earlier, **call.outputs},
+        timeout_s=caller.execution.timeout_per_skill or call.timeout_s,
+        retries=next((each for each in own if each is not None), call.retries),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +79,10 @@ class StepOutcome:
 
     @property
     def leaves(self) -> tuple[StepOutcome, ...]:
-        """The steps that did the work themselves."""
-        return tuple(leaf for step in self.steps for leaf in step.leaves) if self.steps else (self,)
+        """The steps that did the work themselves; a composite that failed by itself, all its steps done, is one too."""
+        below = tuple(leaf for step in self.steps for leaf in step.leaves)
+        has_own_fault = self.error is not None and all(leaf.error is None for leaf in below)
+        return (*below, replace(self, steps=())) if has_own_fault else below or (self,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,24 +93,34 @@ class SkillResult:
     steps: tuple[StepOutcome, ...] = ()
 
 
-def success_rate(steps: tuple[StepOutcome, ...]) -> float:
+def shown(output: Any, most_tokens: int = MOST_RESULT_TOKENS) -> Any:
+    """An output as a model is shown it: the beginning of one that is too long to be shown, with a note."""
+    text = result_text(output)
+    cut = bounded(text, most_tokens)
+    return output if cut is text else cut
+
+
+def success_rate(steps: Sequence[StepOutcome]) -> float:
     """Completed leaves over those that were to be done; a step that a condition left out was not. 1.0 of none."""
-    tried = [leaf for step in steps for leaf in step.leaves if not (leaf.status == "skipped" and not leaf.is_required)]
+    tried = [leaf for step in steps for leaf in step.leaves if _was_wanted(leaf)]
     return round(sum(leaf.status == "completed" for leaf in tried) / len(tried), 4) if tried else 1.0
 
 
-def partial_failures(steps: tuple[StepOutcome, ...], prefix: str = "") -> tuple[str, ...]:
+def partial_failures(steps: Sequence[StepOutcome], prefix: str = "") -> tuple[str, ...]:
     """A line for each leaf that failed or was not done though it should have been."""
     lines: list[str] = []
     for step in steps:
         name = f"{prefix}{step.name}"
-        if step.steps and step.status != "failed":
-            lines.extend(partial_failures(step.steps, f"{name}."))
-        elif step.steps:
-            lines.extend(partial_failures(step.steps, f"{name}.") or (_line(name, step),))
-        elif step.status in ("failed", "waiting") or (step.status == "skipped" and step.is_required):
+        below = partial_failures(step.steps, f"{name}.")
+        if below:
+            lines.extend(below)
+        elif step.status != "completed" and _was_wanted(step):
             lines.append(_line(name, step))
     return tuple(lines)
+
+
+def _was_wanted(step: StepOutcome) -> bool:
+    return step.is_required or step.status != "skipped"
 
 
 def _line(name: str, step: StepOutcome) -> str:

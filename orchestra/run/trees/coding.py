@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from orchestra.errors import ApprovalRejected, OutputInvalid, SkillNotFound
+from orchestra.errors import ApprovalRejected, OrchestraError, OutputInvalid, RunCancelled, RunWaiting, SkillNotFound
 from orchestra.models.registry import BUILTIN
 from orchestra.run.approvals import Question, ask_person
-from orchestra.run.skills_in_use import sub_skills
+from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
-from orchestra.run.trees.calls import SkillCall, SkillResult
-from orchestra.runtime.nesting import nest
+from orchestra.run.trees.calls import SkillCall, SkillResult, called
+from orchestra.run.trees.resolving import resolve
+from orchestra.runtime.events import EffectReplayed
 from orchestra.skills import Skill
 from orchestra.skills.code import Asking, AskUser, CallSkill, CodeContext, RequestApproval, Wish, as_json, call_code
 from orchestra.skills.loading import SHIPPED
 from orchestra.skills.skill import fold_name
+from orchestra.skills.trees.nesting import check_nesting
+from orchestra.skills.trees.parameters import Parameters
 
 Executor = Callable[[Run, SkillCall], Coroutine[Any, Any, SkillResult]]
 
@@ -43,25 +47,27 @@ async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -
     key = journal.key(call.node.id, "code", _fingerprint(call, skill))
     record = journal.find(key)
     if record is not None and record.payload is not None:
+        run.scheduler.begin(call.node)
+        run.stream.emit(EffectReplayed, node_id=call.node.id, kind="code", source="journal")
         return record.payload["output"]
 
     def begin() -> Any:
         journal.begin(key)
         output = call_code(function, call.parameters, _context(run, call))
-        if not isinstance(output, Generator):
+        if isinstance(output, Generator):  # it starts anew: what it asks for is on record, and counts what it cost
+            journal.abandon(key)
+        else:
             journal.finish(key, {"output": output})
         return output
 
     try:
         output = await on_worker(begin)
-        if not isinstance(output, Generator):
-            return output
-        output = await _converse(run, call, skill, cast("Asking", output), on_worker, execute)
-        await on_worker(lambda: journal.finish(key, {"output": output}))
     except BaseException:
         journal.abandon(key)
         raise
-    return output
+    if not isinstance(output, Generator):
+        return output
+    return await _converse(run, call, skill, cast("Asking", output), on_worker, execute)
 
 
 def _finished(output: Any, skill: Skill) -> Any:
@@ -82,22 +88,30 @@ async def _converse(
 ) -> Any:
     """Run a generator to its end, and give it what it asks for."""
     answer: Any = None
+    refusal: OrchestraError | None = None
     count = 0
     try:
         while True:
-            wish, output = await on_worker(partial(_next, asking, answer))
+            wish, output = await on_worker(partial(_next, asking, answer, refusal))
             if wish is None:
                 return as_json(output, skill.name)
             count += 1
-            answer = await _granted(run, call, wish, count, execute)
+            answer, refusal = None, None
+            try:
+                answer = await _granted(run, call, wish, count, execute)
+            except (RunWaiting, RunCancelled):
+                raise
+            except OrchestraError as error:
+                refusal = error
     finally:
-        asking.close()
+        with suppress(ValueError):  # it runs on, past its time, on a thread that was left behind
+            asking.close()
 
 
-def _next(asking: Asking, answer: Any) -> tuple[Wish | None, Any]:
-    """What the generator asks for next, or None and what it returned."""
+def _next(asking: Asking, answer: Any, refusal: OrchestraError | None) -> tuple[Wish | None, Any]:
+    """What the generator asks for next, or None and what it returned. It may catch what it asked for in vain."""
     try:
-        return asking.send(answer), None
+        return (asking.send(answer) if refusal is None else asking.throw(refusal)), None
     except StopIteration as stop:
         return None, stop.value
 
@@ -125,13 +139,20 @@ async def _call_sub_skill(run: Run, call: SkillCall, wish: CallSkill, count: int
     if manifest is None:
         known = f"its sub-skills are {', '.join(subs) or 'none'}"
         raise SkillNotFound(f"{call.manifest.name} calls {wish.name!r}", cause=known)
-    node = nest(call.node, f"call-{count}", "skill", skill=manifest.name, max_depth=run.settings.max_depth)
-    run.nodes[node.id] = node
-    path = (*call.path, call.manifest.name)
-    made = replace(call, manifest=manifest, node=node, path=path, parameters=dict(wish.parameters))
-    job = run.scheduler.spawn(execute(run, made), node)
+    above = (*call.above, call.manifest)
+    check_nesting(manifest, lambda each: sub_skills(run, each, call.node), run.settings.max_depth, above)
+    node = run.child(call.node, f"call-{count}", "skill", skill=manifest.name)
+    given = cast("dict[str, Any]", as_json(dict(wish.parameters), call.manifest.name))
+
+    async def work() -> Any:
+        made = replace(called(call, manifest, node), parameters=given)
+        wanted = Parameters.of((await load(run, manifest, node)).parameters or {})
+        bound = await resolve(run, made, wanted, number=1, flow=(), outputs={}, names={})
+        return (await execute(run, replace(made, parameters={**bound.values, **given}))).output
+
+    job = run.scheduler.spawn(work(), node)
     await run.scheduler.join([job])
-    return job.value.output
+    return job.value
 
 
 def _context(run: Run, call: SkillCall) -> CodeContext:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any, cast
 
 from orchestra.errors import ApprovalRejected, OutputInvalid
-from orchestra.models.json_text import repaired
-from orchestra.models.protocol import ModelReply
+from orchestra.models.json_text import repaired, well_formed
+from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.routing import again, skill_request
 from orchestra.run.approvals import Question, ask_person
 from orchestra.run.permitting import permit
@@ -16,10 +17,16 @@ from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
 from orchestra.run.tiers import model_for
 from orchestra.run.tool_loop import answer
-from orchestra.run.trees.calls import SkillCall, SkillResult
+from orchestra.run.toolbox import toolbox_of
+from orchestra.run.trees.calls import SkillCall, SkillResult, shown
 from orchestra.run.trees.coding import run_code
 from orchestra.run.trees.composite import run_composite
+from orchestra.runtime.calls import model_name
+from orchestra.runtime.scheduler import Milestone
 from orchestra.skills import Skill
+
+MOST_SHOWN_TOKENS = 16_000
+"""Of each result that a step reads beside its parameters, which are never cut."""
 
 
 async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
@@ -28,16 +35,24 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
     Raises `PermissionDenied`, `ApprovalRejected`, `OutputInvalid`, `RunWaiting`, `ModelError`s.
     """
     skill = await load(run, call.manifest, call.node)
-    permit(run, call.node, skill)
+    if run.permits.skills.get(call.node.id) is not skill:
+        permit(run, call.node, skill)
     call = await _approved(run, call, skill)
-    if skill.function is None and not call.manifest.is_composite:
-        retries = run.settings.retries_of(replace(skill, retries=_first(skill.retries, call.retries)))
-        return SkillResult(await with_retries(run, call.node, retries, lambda number: _prompt(run, call, skill)))
+    retries = run.settings.retries_of(replace(skill, retries=_first(skill.retries, call.retries)))
     if call.manifest.is_composite:
-        subs = sub_skills(run, call.manifest, call.node)
-        result = await run_composite(run, call, subs, skill.system_prompt, execute_skill)
-    else:
+        result = await run_composite(
+            run, call, sub_skills(run, call.manifest, call.node), skill.system_prompt, execute_skill
+        )
+    elif skill.function is None:
+        return SkillResult(await with_retries(run, call.node, retries, lambda number: _prompt(run, call, skill)))
+    elif inspect.isgeneratorfunction(skill.function):  # nobody is asked the same thing twice
         result = SkillResult(await run_code(run, call, skill, execute_skill))
+    else:
+        result = SkillResult(
+            await with_retries(
+                run, call.node, retries, lambda number: run_code(run, call, skill, execute_skill), is_code=True
+            )
+        )
     problem = _problem_of(result.output, skill)
     if problem:
         raise OutputInvalid(f"the output of {skill.name} does not fit its schema", cause=problem)
@@ -69,16 +84,35 @@ async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
         call.query,
         call.parameters,
         slice_=call.slice,
-        results={**call.earlier, **call.outputs},
+        results={name: shown(output, MOST_SHOWN_TOKENS) for name, output in {**call.earlier, **call.outputs}.items()},
         output=skill.output,
         max_tokens=run.settings.max_tokens,
         temperature=run.settings.temperature,
     )
-    key = request.fingerprint
-    if key in run.step_outputs:
-        return run.step_outputs[key]
-    timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
     model = model_for(run, call.manifest.layer, call.model_tier or call.manifest.model_tier)
+    if toolbox_of(run, call.node, skill) is not None:  # what tools do is not had by reading what they gave before
+        return await _asked(run, call, skill, request, model)
+    key = f"{model_name(model)} {request.fingerprint}"
+    while isinstance(under_way := run.step_outputs.get(key), Milestone):
+        await run.scheduler.join([under_way])
+    if key in run.step_outputs:
+        run.scheduler.begin(call.node)
+        return run.step_outputs[key]
+    ended = run.step_outputs[key] = Milestone()
+    try:
+        output = await _asked(run, call, skill, request, model)
+    except BaseException:
+        del run.step_outputs[key]
+        raise
+    else:
+        run.step_outputs[key] = output
+    finally:
+        ended.reach()
+    return output
+
+
+async def _asked(run: Run, call: SkillCall, skill: Skill, request: ModelRequest, model: Model) -> Any:
+    timeout_s = run.settings.subtask_limit_s(replace(skill, timeout_s=skill.timeout_s or call.timeout_s))
     reply = await answer(run, call.node, skill, request, timeout_s, model=model)
     output, problem = _read(reply, skill)
     if problem:
@@ -87,7 +121,6 @@ async def _prompt(run: Run, call: SkillCall, skill: Skill) -> Any:
         output, problem = _read(reply, skill)
     if problem:
         raise OutputInvalid(f"the reply of {skill.name} does not fit its schema", cause=problem, raw=reply.text)
-    run.step_outputs[key] = output
     return output
 
 
@@ -97,7 +130,7 @@ def _read(reply: ModelReply, skill: Skill) -> tuple[Any, str]:
         text = reply.text.strip()
         return text, "" if text else "it is empty"
     try:
-        output = reply.data if reply.data is not None else repaired(reply.text)
+        output = well_formed(reply.data if reply.data is not None else repaired(reply.text))
     except (ValueError, RecursionError) as error:
         return None, str(error) or "it is no JSON"
     return output, _problem_of(output, skill)

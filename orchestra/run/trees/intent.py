@@ -13,27 +13,39 @@ from orchestra.runtime.node import Node
 from orchestra.skills.manifest import Manifest
 from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.replies import Intent
-from orchestra.skills.trees.triggers import triggered
+from orchestra.skills.trees.triggers import parts_of, triggered
 
 
 async def route_intent(run: Run, query: str, skills: Sequence[Manifest]) -> Intent:
-    """By code where there is one skill, or the triggers of one alone match; else by one call. Raises `PlanInvalid`."""
+    """By code where `decide` can tell, else by one call, which `run.complexity` is from. Raises `PlanInvalid`."""
     decided = decide(query, skills)
     if decided is not None:
         return decided
     node = run.node("route", "route", title="which skills")
     job = run.scheduler.spawn(_ask(run, node, query, skills), node)
     await run.scheduler.join([job])
+    run.complexity = job.value.estimated_complexity
     return job.value
 
 
 def decide(query: str, skills: Sequence[Manifest]) -> Intent | None:
-    """The intent, if it can be told without a model."""
+    """The intent, if it can be told without a model: there is one skill, the triggers of one alone match, or each part
+    of the query has the triggers of one, and none leans on another.
+    """
     if len(skills) == 1:
         return Intent(primary_skills=(skills[0].name,), reasoning="it is the only skill")
-    matching = triggered(query, {skill.name: skill.triggers for skill in skills})
+    triggers = {skill.name: skill.triggers for skill in skills if skill.triggers}
+    matching = triggered(query, triggers)
     if len(matching) == 1:
         return Intent(primary_skills=matching, reasoning="its triggers alone match")
+    parts = parts_of(query)
+    by_part = [triggered(part, triggers) for part in parts]
+    named = tuple(dict.fromkeys(name for names in by_part for name in names))
+    needed = {fold_name(each) for skill in skills if skill.name in named for each in skill.dependencies}
+    is_clear = len(parts) > 1 and all(len(names) == 1 for names in by_part) and len(named) == len(parts)
+    if is_clear and set(named) == set(matching) and not needed & set(named):
+        reasoning = "each part of the query has the triggers of one"
+        return Intent(primary_skills=named, execution_order="parallel", reasoning=reasoning)
     return None
 
 

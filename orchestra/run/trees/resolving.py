@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from orchestra.errors import ApprovalRejected, MissingParameters, PlanInvalid
+from orchestra.models.json_text import well_formed
 from orchestra.planning.routing import again, read_reply, resolution_request
 from orchestra.run.approvals import Question, ask_person
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
-from orchestra.run.trees.calls import SkillCall
+from orchestra.run.trees.calls import SkillCall, shown
 from orchestra.skills.trees.flow import Binding
 from orchestra.skills.trees.parameters import LEAST_CONFIDENCE, Bound, Parameters, bind, given_in
 from orchestra.skills.trees.replies import Resolution
 
+_LINE = re.compile(r"^\s*[-*]?\s*([\w-]+)\s*[:=]\s*(\S.*?)\s*$", re.MULTILINE)
 _YES = frozenset({"y", "yes", "ok", "right", "correct"})  # to what was found, and is not sure
 
 
@@ -46,11 +50,20 @@ async def resolve(
     if not wanted:
         return bound
     resolution = await _ask_model(run, call, parameters, bound, wanted, outputs, names)
-    bound = _with(bound, parameters, resolution)
-    is_doubtful = resolution.confidence < LEAST_CONFIDENCE
-    if not bound.missing and not is_doubtful:
-        return bound
-    return await _ask_user(run, call, parameters, bound, resolution)
+    found = _with(bound, parameters, resolution, wanted)
+    doubtful = tuple(name for name in found.values if name not in bound.values)
+    if resolution.confidence >= LEAST_CONFIDENCE:
+        doubtful = ()
+    if not found.missing and not doubtful:
+        return found
+    try:
+        return await _ask_user(run, call, parameters, found, doubtful, resolution.clarifying_question)
+    except ApprovalRejected as error:
+        unsure = tuple(name for name in doubtful if name in parameters.required)
+        if found.missing or unsure:
+            raise _missing(call, found, found.missing or unsure) from error
+    run.warn("PARAMETERS_UNSURE", f"{call.manifest.name}: not used: {', '.join(doubtful)}", call.node.id)
+    return bound
 
 
 async def _ask_model(
@@ -69,8 +82,8 @@ async def _ask_model(
         parameters,
         bound,
         asked_for=wanted,
-        outputs={f"step_{number} {names.get(number, '')}".strip(): output for number, output in outputs.items()},
-        context=call.context,
+        outputs={f"step_{number} {names.get(number, '')}".strip(): shown(output) for number, output in outputs.items()},
+        context={name: shown(value) for name, value in call.context.items()},
         temperature=run.settings.temperature,
     )
 
@@ -88,11 +101,11 @@ async def _ask_model(
     return job.value
 
 
-def _with(bound: Bound, parameters: Parameters, resolution: Resolution) -> Bound:
-    """What the model found, as far as it fits the schemas, over what code had bound."""
+def _with(bound: Bound, parameters: Parameters, resolution: Resolution, wanted: Sequence[str]) -> Bound:
+    """What the model found of what was asked for, as far as it fits the schemas, beside what code had bound."""
     values, methods, refused = dict(bound.values), dict(bound.methods), dict(bound.refused)
     for name, value in resolution.parameters.items():
-        if name in values or name not in parameters.properties or name in resolution.missing_required:
+        if name not in wanted or name in resolution.missing_required or value is None:
             continue
         problem = parameters.problem_of(name, value)
         if problem:
@@ -109,35 +122,54 @@ def _with(bound: Bound, parameters: Parameters, resolution: Resolution) -> Bound
     )
 
 
-async def _ask_user(run: Run, call: SkillCall, parameters: Parameters, bound: Bound, resolution: Resolution) -> Bound:
-    """Ask a person for what is missing or doubtful. His words are read as JSON if they are, else as the one value."""
-    missing = bound.missing or tuple(name for name in bound.values if name in resolution.parameters)
-    text = resolution.clarifying_question or f"What is {', '.join(missing)} for {call.manifest.name}?"
-    found = {name: bound.values[name] for name in missing if name in bound.values}
+async def _ask_user(
+    run: Run, call: SkillCall, parameters: Parameters, bound: Bound, doubtful: Sequence[str], question: str
+) -> Bound:
+    """Ask a person for what is missing, else for what is doubtful. Raises `MissingParameters`, `ApprovalRejected`.
+
+    Yes takes what was found. Else his words are JSON, or lines such as `tone: formal`, or the value if one is missing.
+    """
+    wanted = bound.missing or tuple(doubtful)
+    text = question or f"What is {', '.join(wanted)} for {call.manifest.name}?"
+    found = {name: bound.values[name] for name in doubtful}
     shown = {"skill": call.manifest.name, "missing": list(bound.missing), "found": found}
-    try:
-        decision = await ask_person(run, call.node, Question("ask_user", call.node.id, text, shown))
-    except ApprovalRejected as error:
-        raise _missing(call, bound, missing) from error
-    if not bound.missing and decision.text.strip().lower() in _YES:
+    decision = await ask_person(run, call.node, Question("ask_user", call.node.id, text, shown))
+    if not bound.missing and decision.text.strip().rstrip(".!").lower() in _YES:
         return bound
-    answered = _answer(decision.text, missing, parameters)
-    values = {**bound.values, **answered}
-    left = tuple(name for name in bound.missing if name not in values)
-    bound = replace(
-        bound, values=values, methods={**bound.methods, **dict.fromkeys(answered, "from_user_answer")}, missing=left
-    )
+    answered = _answer(decision.text, (*bound.missing, *doubtful), wanted, parameters)
+    left = tuple(name for name in wanted if name not in answered)
+    methods = {**bound.methods, **dict.fromkeys(answered, "from_user_answer")}
     if left:
         raise _missing(call, bound, left)
-    return bound
+    return replace(bound, values={**bound.values, **answered}, methods=methods, missing=())
 
 
-def _answer(text: str, names: Sequence[str], parameters: Parameters) -> dict[str, Any]:
-    given = given_in(text)
-    found = {name: given[name] for name in names if name in given and not parameters.problem_of(name, given[name])}
-    if found or len(names) != 1:
+def _answer(text: str, names: Sequence[str], wanted: Sequence[str], parameters: Parameters) -> dict[str, Any]:
+    """The values in a person's words. All of them are the value where one is wanted, and nothing else is named."""
+    lines = dict(found.groups() for found in _LINE.finditer(text))
+    said: dict[str, Any] = {**lines, **given_in(text)}
+    found: dict[str, Any] = {}
+    for name in names:
+        values = _readings(said[name], parameters.properties.get(name) or {}) if name in said else ()
+        fitting = [value for value in values if not parameters.problem_of(name, value)]
+        found.update({name: fitting[0]} if fitting else {})
+    if found or len(wanted) != 1 or not text.strip():
         return found
-    return {names[0]: text.strip()} if not parameters.problem_of(names[0], text.strip()) else {}
+    values = _readings(text, parameters.properties.get(wanted[0]) or {})
+    return {wanted[0]: value for value in values[::-1] if not parameters.problem_of(wanted[0], value)}
+
+
+def _readings(value: Any, schema: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a person may have meant by some words: the words, what they are as JSON, and a list of them."""
+    if not isinstance(value, str):
+        return (value,)
+    words = value.strip()
+    try:
+        meant = well_formed(json.loads(words))
+    except (ValueError, RecursionError):
+        listed = [part.strip() for part in words.split(",") if part.strip()]
+        return (words, listed) if schema.get("type") == "array" else (words,)
+    return (meant, words) if isinstance(meant, list | dict) else (words, meant)
 
 
 def _missing(call: SkillCall, bound: Bound, names: Sequence[str]) -> MissingParameters:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestra.errors import InputInvalid, OrchestraError
+from orchestra.errors import InputInvalid, OrchestraError, RunWaiting
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.plan import Plan, Subtask
@@ -35,7 +35,6 @@ async def plan_by_skills(run: Run) -> Plan:
     run.strategy = StrategyReport(chosen="route", asked="route", reason="skills were asked for")
     run.stream.emit(StrategyChosen, strategy="route", reason="skills were asked for")
     intent = await route_intent(run, run.task, skills)
-    run.complexity = intent.estimated_complexity
     names = [str(number) for number in range(1, len(intent.primary_skills) + 1)]
     in_turn = intent.execution_order == "sequential"
     before = [[], *([name] if in_turn else [] for name in names)]
@@ -69,12 +68,11 @@ async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequen
     """
     skill = assignment.skill
     manifest = skill.manifest or Manifest.of(skill)
-    check_nesting(manifest, lambda each: sub_skills(run, each, node), run.settings.max_depth)
     call = SkillCall(
         manifest,
         node,
         assignment.subtask.task,
-        earlier={finding.id: finding.text for finding in known if not finding.is_missing},
+        earlier={f"subtask {finding.id}": finding.text for finding in known if not finding.is_missing},
         documents=run.documents if len(run.documents) else None,
         slice=assignment.slice if assignment.slice.passages else None,
         mode=run.settings.mode,
@@ -82,19 +80,24 @@ async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequen
     subtask_id = assignment.subtask.id
     outcome = StepOutcome(f"step_{subtask_id}", manifest.name, node.id, "completed")
     try:
-        if not manifest.is_composite:
-            bound = await resolve(
-                run, call, Parameters.of(manifest.parameters), number=1, flow=(), outputs={}, names={}
-            )
-            call = replace(call, parameters=bound.values)
-        result = await execute_skill(run, call)
+        check_nesting(manifest, lambda each: sub_skills(run, each, node), run.settings.max_depth)
+        wanted = Parameters.of(skill.parameters or {})
+        bound = await resolve(run, call, wanted, number=1, flow=(), outputs={}, names={})
+        result = await execute_skill(run, replace(call, parameters=bound.values))
     except OrchestraError as error:
-        steps = error.details.get("steps", ())
-        run.trees[subtask_id] = replace(outcome, status="failed", error=error, steps=steps)
+        status = "waiting" if isinstance(error, RunWaiting) else "failed"
+        outcome = replace(outcome, status=status, error=error, steps=run.steps.get(node.id, ()))
+        run.trees[subtask_id] = outcome
+        run.errors.extend(each for each in _errors_below(outcome) if each is not error)
         raise
     done = run.trees[subtask_id] = replace(outcome, output=result.output, steps=result.steps)
-    run.errors.extend(leaf.error for leaf in done.leaves if leaf.error is not None)
+    run.errors.extend(_errors_below(done))
     return text_of(result.output)
+
+
+def _errors_below(outcome: StepOutcome) -> list[OrchestraError]:
+    errors = (leaf.error for leaf in outcome.leaves if leaf.error is not None)
+    return [error for error in dict.fromkeys(errors) if not isinstance(error, RunWaiting)]
 
 
 async def joined_message(run: Run) -> str:

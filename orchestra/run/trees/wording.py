@@ -10,16 +10,17 @@ from orchestra.errors import PlanInvalid
 from orchestra.planning.routing import again, read_reply, wording_request
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
-from orchestra.run.trees.calls import StepOutcome
+from orchestra.run.trees.calls import StepOutcome, shown
 from orchestra.runtime.node import Node
 from orchestra.skills.trees.replies import Wording
 
 MESSAGE_FIELDS = ("user_message", "message", "text", "answer")  # where code skills say what the user is to read
+_HOW = {"completed": "was done", "failed": "failed", "skipped": "was not done", "waiting": "waits"}
 
 
 async def word(run: Run, query: str, steps: Sequence[StepOutcome]) -> Wording:
     """The words for what came of `query`. A call that fails leaves the results as they stand."""
-    leaves = [leaf for step in steps for leaf in step.leaves]
+    leaves = _wanted(steps)
     if not needs_words(leaves):
         return as_found(steps)
     node = run.node("synthesis", "synthesis", title="synthesis")
@@ -42,17 +43,16 @@ def needs_words(leaves: Sequence[StepOutcome]) -> bool:
 
 def as_found(steps: Sequence[StepOutcome]) -> Wording:
     """The results in code's words: the last one that speaks for itself, else each under its step's name."""
-    leaves = [leaf for step in steps for leaf in step.leaves]
+    leaves = _wanted(steps)
     done = [leaf for leaf in leaves if leaf.status == "completed"]
-    tried = [leaf for leaf in leaves if leaf.is_required or leaf.status != "skipped"]
     spoken = [message_of(leaf.output) for leaf in done]
     if done and spoken[-1] is not None:
         message = spoken[-1]
     else:
         message = "\n\n".join(f"**{leaf.skill}**\n{text_of(leaf.output)}" for leaf in done)
-    failures = [f"{leaf.skill} failed: {leaf.error.what}" for leaf in leaves if leaf.error is not None]
+    failures = [f"{leaf.skill} {_HOW[leaf.status]}: {leaf.error.what}" for leaf in leaves if leaf.error is not None]
     return Wording(
-        summary=f"{len(done)} of {len(tried)} steps completed: {', '.join(leaf.skill for leaf in done) or 'none'}",
+        summary=f"{len(done)} of {len(leaves)} steps completed: {', '.join(leaf.skill for leaf in done) or 'none'}",
         detailed_results={
             _key(leaf): text_of(leaf.output) if leaf.status == "completed" else _why(leaf) for leaf in leaves
         },
@@ -71,11 +71,23 @@ def message_of(output: Any) -> str | None:
 
 
 def text_of(output: Any) -> str:
-    return message_of(output) or json.dumps(output, ensure_ascii=False)
+    """An output as text: its words, else as JSON; nothing where there is nothing."""
+    if output is None:
+        return ""
+    words = message_of(output)
+    return json.dumps(output, ensure_ascii=False) if words is None else words
+
+
+def _wanted(steps: Sequence[StepOutcome]) -> list[StepOutcome]:
+    """The leaves that were to be done: of what this query did not need, nobody is told."""
+    leaves = (leaf for step in steps for leaf in step.leaves)
+    return [leaf for leaf in leaves if leaf.is_required or leaf.status != "skipped"]
 
 
 async def _ask(run: Run, node: Node, query: str, leaves: Sequence[StepOutcome]) -> Wording:
-    results = {_key(leaf): leaf.output if leaf.status == "completed" else {"not done": _why(leaf)} for leaf in leaves}
+    results = {
+        _key(leaf): shown(leaf.output) if leaf.status == "completed" else {"not done": _why(leaf)} for leaf in leaves
+    }
     request = wording_request(
         query, results, max_tokens=run.settings.synthesis_max_tokens, temperature=run.settings.temperature
     )

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from orchestra.errors import SkillInvalid
+from orchestra.models.json_text import well_formed
 from orchestra.skills.trees.flow import Binding, value_at
 
 LEAST_CONFIDENCE = 0.7  # below it, a person is asked
@@ -19,25 +21,40 @@ LEAST_CONFIDENCE = 0.7  # below it, a person is asked
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a skill takes. `properties` are JSON schemas by name; a default may stand there or in `defaults`."""
+    """What a skill takes. `properties` are JSON schemas by name; a default may stand there or in `defaults`.
+
+    `definitions` is what the schemas refer to: `{"$defs": ...}`, or nothing.
+    """
 
     properties: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    definitions: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, declared: Mapping[str, Any]) -> Parameters:
-        """From a JSON schema, or from the short form `{"required": [...], "optional": [...], "defaults": {...}}`."""
-        properties = dict(declared.get("properties") or {})
-        required = tuple(str(name) for name in declared.get("required") or ())
+        """From a JSON schema, or from the short form `{"required": [...], "optional": [...], "defaults": {...}}`.
+
+        Raises `SkillInvalid`.
+        """
+        written = {str(name): schema for name, schema in _mapping(declared, "properties").items()}
+        odd = next((name for name, schema in written.items() if not isinstance(schema, Mapping | bool | None)), None)
+        if odd is not None:
+            raise SkillInvalid(f"the parameter {odd!r} has no schema", cause=f"it is {written[odd]!r}")
+        properties = {name: schema if isinstance(schema, Mapping) else {} for name, schema in written.items()}
+        required = _names(declared, "required")
         optional = declared.get("optional") or ()
-        defaults = {name: schema["default"] for name, schema in properties.items() if "default" in (schema or {})}
+        defaults = {name: schema["default"] for name, schema in properties.items() if "default" in schema}
         if isinstance(optional, Mapping):
-            defaults.update({name: value for name, value in optional.items() if value is not None})
-        defaults.update(declared.get("defaults") or {})
+            defaults.update({str(name): value for name, value in optional.items() if value is not None})
+            optional = tuple(map(str, optional))
+        else:
+            optional = _names(declared, "optional")
+        defaults.update({str(name): value for name, value in _mapping(declared, "defaults").items()})
         for name in (*required, *optional, *defaults):
-            properties.setdefault(str(name), {})
-        return cls({name: schema or {} for name, schema in properties.items()}, required, defaults)
+            properties.setdefault(name, {})
+        definitions = {key: declared[key] for key in ("$defs", "definitions") if declared.get(key)}
+        return cls(properties, required, defaults, definitions)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -46,19 +63,23 @@ class Parameters:
             "type": "object",
             "properties": {name: dict(schema) for name, schema in self.properties.items()},
             "required": list(self.required),
+            **self.definitions,
         }
 
     def problem_of(self, name: str, value: Any) -> str:
         """What is wrong with a value, in a phrase; empty when nothing is."""
         import jsonschema
+        from referencing.exceptions import Unresolvable
 
-        schema = self.properties.get(name) or {}
+        schema = {**(self.properties.get(name) or {}), **self.definitions}
         try:
-            jsonschema.validate(value, dict(schema), cls=jsonschema.Draft202012Validator)
+            jsonschema.validate(value, schema, cls=jsonschema.Draft202012Validator)
         except jsonschema.ValidationError as error:
             return str(error.message)
         except jsonschema.SchemaError as error:
             return f"its schema is not valid: {error.message}"
+        except (Unresolvable, RecursionError) as error:
+            return f"its schema cannot be followed: {error}"
         return ""
 
 
@@ -136,13 +157,29 @@ def _candidates(
     return found
 
 
+def _mapping(declared: Mapping[str, Any], field_name: str) -> Mapping[Any, Any]:
+    value = declared.get(field_name) or {}
+    if not isinstance(value, Mapping):
+        raise SkillInvalid(f"`{field_name}` of a skill's parameters is no mapping", cause=f"it is {value!r}"[:200])
+    return value
+
+
+def _names(declared: Mapping[str, Any], field_name: str) -> tuple[str, ...]:
+    value = declared.get(field_name) or ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple):
+        raise SkillInvalid(f"`{field_name}` of a skill's parameters is no list", cause=f"it is {value!r}"[:200])
+    return tuple(map(str, value))
+
+
 def given_in(query: str) -> Mapping[str, Any]:
     """The JSON object in a query: all of it, or from its first `{` to its last `}`; empty when there is none."""
     start, end = query.find("{"), query.rfind("}")
     if start < 0 or end < start:
         return {}
     try:
-        given = json.loads(query[start : end + 1])
+        given = well_formed(json.loads(query[start : end + 1]))
     except (ValueError, RecursionError):
         return {}
     return given if isinstance(given, dict) else {}

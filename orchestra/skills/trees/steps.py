@@ -11,18 +11,46 @@ from orchestra.skills.trees.replies import Decomposition, Step
 Dependencies = Mapping[str, Sequence[str]]
 
 
-def fixed_plan(names: Sequence[str], dependencies: Dependencies) -> tuple[Step, ...]:
-    """One step for each sub-skill, dependencies first: what needs no decomposer. Raises `CallCycleDetected`."""
+def numbered(names: Sequence[str], dependencies: Dependencies) -> dict[str, int]:
+    """The number of each sub-skill's step, from 1, dependencies first: the same whichever of them are needed.
+
+    Raises `CallCycleDetected`.
+    """
+    return {name: number for number, name in enumerate(in_dependency_order(names, dependencies), start=1)}
+
+
+def fixed_plan(
+    names: Sequence[str], dependencies: Dependencies, numbers: Mapping[str, int] | None = None
+) -> tuple[Step, ...]:
+    """One step for each sub-skill, dependencies first: what needs no decomposer. Raises `CallCycleDetected`.
+
+    `numbers` are those of all sub-skills where `names` are some of them.
+    """
+    numbers = numbers or numbered(names, dependencies)
     ordered = in_dependency_order(names, dependencies)
-    numbers = {name: number for number, name in enumerate(ordered, start=1)}
+    known = {name: numbers[name] for name in ordered}
     return tuple(
-        Step(step=number, sub_skill=name, depends_on=tuple(sorted(_numbers(dependencies.get(name, ()), numbers))))
-        for name, number in numbers.items()
+        Step(step=known[name], sub_skill=name, depends_on=tuple(sorted(_numbers(dependencies.get(name, ()), known))))
+        for name in sorted(ordered, key=lambda name: known[name])
     )
 
 
 def _numbers(names: Iterable[str], numbers: Mapping[str, int]) -> set[int]:
     return {numbers[fold_name(name)] for name in names if fold_name(name) in numbers}
+
+
+def startable(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps so ordered that each stands behind those that it waits for. Raises `CallCycleDetected`."""
+    left, ordered = list(steps), list[Step]()
+    while left:
+        waiting = {step.step for step in left}
+        ready = next((step for step in left if not waiting & set(step.depends_on)), None)
+        if ready is None:
+            cycle = find_cycle({str(step.step): [str(number) for number in step.depends_on] for step in left})
+            raise CallCycleDetected("steps wait for one another", cause=" → ".join(f"step {each}" for each in cycle))
+        left.remove(ready)
+        ordered.append(ready)
+    return tuple(ordered)
 
 
 def with_dependencies(chosen: Iterable[str], names: Sequence[str], dependencies: Dependencies) -> tuple[str, ...]:
@@ -104,9 +132,7 @@ def checked(decomposition: Decomposition, known: Sequence[str], dependencies: De
     steps = tuple(
         _with_dependencies(step, decomposition.execution_plan, dependencies) for step in decomposition.execution_plan
     )
-    cycle = find_cycle({str(step.step): [str(number) for number in step.depends_on] for step in steps})
-    if cycle:
-        raise CallCycleDetected("steps wait for one another", cause=" → ".join(f"step {number}" for number in cycle))
+    startable(steps)
     return decomposition.model_copy(update={"execution_plan": steps})
 
 
@@ -116,12 +142,6 @@ def _with_dependencies(step: Step, steps: Sequence[Step], dependencies: Dependen
     needed = {fold_name(each) for each in dependencies.get(name, ())}
     before = {other.step for other in steps if fold_name(other.sub_skill) in needed and other.step != step.step}
     return step.model_copy(update={"sub_skill": name, "depends_on": tuple(sorted({*step.depends_on, *before}))})
-
-
-def undone(required: Sequence[str], completed: Iterable[str]) -> tuple[str, ...]:
-    """Which of a skill's required sub-skills have no completed step."""
-    done = {fold_name(name) for name in completed}
-    return tuple(name for name in map(fold_name, required) if name not in done)
 
 
 def waves(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:

@@ -13,7 +13,7 @@ from orchestra.skills.conditions import Condition
 from orchestra.skills.trees.flow import Binding, bindings, value_at
 from orchestra.skills.trees.parameters import Parameters, bind
 from orchestra.skills.trees.replies import Decomposition, Step
-from orchestra.skills.trees.steps import checked, fixed_plan, in_dependency_order, undone, waves, with_dependencies
+from orchestra.skills.trees.steps import checked, fixed_plan, in_dependency_order, waves, with_dependencies
 from orchestra.skills.trees.triggers import triggered
 
 NAMES = ("collect", "sort", "answer", "send")
@@ -83,10 +83,6 @@ def test_a_decomposition_gets_the_dependencies_that_the_skill_declares():
     steps = checked(plan, NAMES, {"answer": ["sort"]}).execution_plan
 
     assert [(step.sub_skill, step.depends_on) for step in steps] == [("answer", (2,)), ("sort", ())]
-
-
-def test_a_required_sub_skill_without_a_completed_step_is_told():
-    assert undone(("Tone_Analyser", "send"), ["send"]) == ("tone-analyser",)
 
 
 @pytest.mark.parametrize(
