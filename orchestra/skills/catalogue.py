@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from orchestra.document import count_tokens
 from orchestra.skills.manifest import Manifest
 
 CATALOGUE_TOKENS = 1_500
@@ -71,6 +70,8 @@ class Shelf:
         return True
 
     def _cost(self, row: int) -> int:
+        from orchestra.document import count_tokens
+
         one = self._listed[row]
         return count_tokens(f"- {one.name}: {one.description}\n")
 
