@@ -71,6 +71,10 @@ NOTICES: Mapping[str, Meaning] = {
         "What a skill gave did not fit its schema, and was asked for once more.",
         "Where it happens often, loosen the skill's output schema or mend its prompt.",
     ),
+    "PARAMETERS_UNSURE": Meaning(
+        "Values that a step can do without were found and were doubtful; nobody could be asked, so they were not used.",
+        "Give them in the query, as JSON if need be.",
+    ),
     "PLAN_ASKED_AGAIN": Meaning(
         "The planner's reply was no valid plan, and was asked for once more.",
         "Where it happens often, use a stronger planner_model.",

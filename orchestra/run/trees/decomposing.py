@@ -174,7 +174,7 @@ def _read(reply: ModelReply, manifest: Manifest, subs: SubSkills) -> Steps:
 
 
 def _renumbered(flow: Sequence[Binding], numbers: Mapping[str, int], steps: Sequence[Step]) -> tuple[Binding, ...]:
-    """A manifest's data flow in the numbers of a plan: into every step of the sub-skill, from the first of the other."""
+    """A manifest's data flow in a plan's numbers: into every step of the sub-skill, from the first of the other."""
     names = {number: name for name, number in numbers.items()}
     of_skill = {name: [step.step for step in steps if step.sub_skill == name] for name in numbers}
     return tuple(

@@ -146,8 +146,8 @@ async def _ask_user(
 
 def _answer(text: str, names: Sequence[str], wanted: Sequence[str], parameters: Parameters) -> dict[str, Any]:
     """The values in a person's words. All of them are the value where one is wanted, and nothing else is named."""
-    lines = dict(found.groups() for found in _LINE.finditer(text))
-    said: dict[str, Any] = {**lines, **given_in(text)}
+    said: dict[str, Any] = {line[1]: line[2] for line in _LINE.finditer(text)}
+    said.update(given_in(text))
     found: dict[str, Any] = {}
     for name in names:
         values = _readings(said[name], parameters.properties.get(name) or {}) if name in said else ()
@@ -156,7 +156,8 @@ def _answer(text: str, names: Sequence[str], wanted: Sequence[str], parameters: 
     if found or len(wanted) != 1 or not text.strip():
         return found
     values = _readings(text, parameters.properties.get(wanted[0]) or {})
-    return {wanted[0]: value for value in values[::-1] if not parameters.problem_of(wanted[0], value)}
+    fitting = [value for value in values if not parameters.problem_of(wanted[0], value)]
+    return {wanted[0]: fitting[0]} if fitting else {}
 
 
 def _readings(value: Any, schema: Mapping[str, Any]) -> tuple[Any, ...]:
