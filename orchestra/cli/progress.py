@@ -56,12 +56,17 @@ def progress(*, is_quiet: bool) -> Iterator[Listener | None]:
 
 def plain(event: Event) -> None:
     """One line per node when it ends, and one per warning or retry."""
-    if isinstance(event, NodeUpdated) and event.depth > 0 and event.status in FINAL_MARKS:
+    if isinstance(event, NodeUpdated) and is_shown(event) and event.status in FINAL_MARKS:
         say(f"{event.status}: {_label(event)}  {_facts(event)}".rstrip())
         return
     line = notice(event)
     if line:
         say(line)
+
+
+def is_shown(event: NodeUpdated) -> bool:
+    """Whether a node is worth a line: not the run itself, nor a gate that nobody has to know of."""
+    return event.depth > 0 and (event.kind != "guarantee" or event.status == "failed")
 
 
 def notice(event: Event) -> str:
@@ -126,7 +131,7 @@ class LiveRows:
             self._console.print(Text(clean(line)), soft_wrap=True)
 
     def _take(self, event: Event) -> None:
-        if isinstance(event, NodeUpdated) and event.depth > 0:
+        if isinstance(event, NodeUpdated) and is_shown(event):
             row = self._rows.get(event.node_id)
             is_same = row is not None and row.event.status == event.status
             self._rows[event.node_id] = _Row(event, row.since if row and is_same else time.monotonic())

@@ -49,10 +49,16 @@ def capsule(result: Result) -> str:
         f"{result.self_answered} self-answered" if result.self_answered else "",
         _duration(result.duration_ms),
         _outcome(result),
-        f"{result.usage.total_input_tokens:,} tokens in ({compared(result.savings)})",
+        _tokens(result),
         _price(result.usage.cost_usd),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def _tokens(result: Result) -> str:
+    tokens = result.usage.total_input_tokens
+    is_comparable = tokens and result.route is None and not result.waiting
+    return f"{tokens:,} tokens in" + (f" ({compared(result.savings)})" if is_comparable else "")
 
 
 def compared(savings: Savings) -> str:
