@@ -269,7 +269,7 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
     if run.people.waiting:
         draft = Draft("")
     elif run.settings.strategy == "route" and schema is None:
-        draft = Draft(await joined_message(run))
+        draft = Draft(await joined_message(run, plan, findings))
     else:
         draft = await join(run, [*prepared, *findings], schema, self_answered=len(plan.self_answered))
     draft = await revise(layers, enhancing, draft)

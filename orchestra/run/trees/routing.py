@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestra.errors import InputInvalid, OrchestraError, RunWaiting
+from orchestra.errors import DependencyFailed, InputInvalid, OrchestraError, RunWaiting
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.plan import Plan, Subtask
@@ -95,12 +95,29 @@ async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequen
     return text_of(result.output)
 
 
+def _of_prompt(run: Run, subtask: Subtask, finding: Finding) -> StepOutcome:
+    """What became of a subtask that is one prompt."""
+    node = run.nodes[f"run/subtask-{subtask.id}"]
+    name = f"step_{subtask.id}"
+    if not finding.is_missing:
+        return StepOutcome(name, node.skill, node.id, "completed", output=finding.text)
+    is_skipped = isinstance(node.error, DependencyFailed)
+    reason = node.error.what if is_skipped and node.error is not None else ""
+    return StepOutcome(
+        name, node.skill, node.id, "skipped" if is_skipped else "failed", error=node.error, reason=reason
+    )
+
+
 def _errors_below(outcome: StepOutcome) -> list[OrchestraError]:
     errors = (leaf.error for leaf in outcome.leaves if leaf.error is not None)
     return [error for error in dict.fromkeys(errors) if not isinstance(error, RunWaiting)]
 
 
-async def joined_message(run: Run) -> str:
-    """What the user is told in the end; `run.wording` keeps the rest of it."""
+async def joined_message(run: Run, plan: Plan, findings: Sequence[Finding]) -> str:
+    """What the user is told in the end; `run.wording` keeps the rest of it, `run.trees` what became of each subtask."""
+    run.trees = {
+        subtask.id: run.trees.get(subtask.id) or _of_prompt(run, subtask, finding)
+        for subtask, finding in zip(plan.subtasks, findings, strict=True)
+    }
     run.wording = await word(run, run.task, tuple(run.trees.values()))
     return run.wording.user_message
