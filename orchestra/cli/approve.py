@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command(
     epilog="\b\nExamples:\n"
     "  orchestra approve 3f9a1c                       what run 3f9a1c waits for\n"
-    "  orchestra approve 3f9a1c subtask-2 --yes\n"
+    "  orchestra approve 3f9a1c subtask-2\n"
     '  orchestra approve 3f9a1c subtask-2 --reject "not to this host"\n'
     '  orchestra approve 3f9a1c subtask-2 --edit \'{"task": "List the fees."}\''
 )
@@ -55,7 +55,8 @@ def approve(
     config: Path | None,
     is_json: bool,
 ) -> int:
-    """Show what RUN asks of people, or answer NODE of it.
+    """Show what RUN asks of people, or answer NODE of it: approve it, if no
+    option says otherwise.
 
     The answer holds for exactly what is shown; if the run asks for anything
     else later on, it is not used. On a terminal it is asked for when no
@@ -82,6 +83,8 @@ def approve(
             decision = _decision(question, edit, reject, answer)
         elif sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_here(question)
+        elif node is not None and question.kind != "ask_user":
+            decision = _decision(question, None, None, None)
         else:
             raise click.UsageError("say what the answer is: --yes, --edit, --reject or --answer")
         if decision is None:

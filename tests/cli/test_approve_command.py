@@ -65,8 +65,9 @@ def test_what_is_asked_goes_out_as_json(call, place, waiting) -> None:
     ]
 
 
-def test_a_yes_approves_one_node_and_says_what_is_still_open(call, place, waiting) -> None:
-    done = call("approve", waiting.run_id[:8], "subtask-1", "--yes", "--store", place)
+@pytest.mark.parametrize("options", [[], ["--yes"]])
+def test_naming_a_node_approves_it_and_says_what_is_still_open(call, place, waiting, options) -> None:
+    done = call("approve", waiting.run_id[:8], "subtask-1", *options, "--store", place)
 
     assert done.exit_code == 0
     assert "  │ task: Why did costs rise?\n" in done.stderr
@@ -99,7 +100,6 @@ def test_an_answer_goes_out_as_json(call, place, waiting) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["subtask-1"], "say what the answer is"),
         (["--yes"], "it is not clear which question"),
         (["subtask-1", "--yes", "--reject", "no"], "exclude one another"),
         (["subtask-1", "--edit", "{task"], "--edit is no JSON"),
