@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ _NAMES = {name: known for known, names in FIELDS.items() for name in names}
 _FIELD = re.compile(r"[ \t]*(?:[-*+>][ \t]+)?\**([^\W\d_]+)\**[ \t]*:\**[ \t]*(.*)")
 _HEADING = re.compile(r"#{1,6}[ \t]+\S")
 
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = tuple(name.lower() for name in month_name[1:])
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
 _ISO_DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})")
 _NAMED_DAY = re.compile(rf"\b(?:({_MONTH})\.? (\d{{1,2}})|(\d{{1,2}})\.? ({_MONTH}))\b(?:,? (\d{{4}}))?", re.IGNORECASE)

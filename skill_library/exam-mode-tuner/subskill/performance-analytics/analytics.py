@@ -16,7 +16,9 @@ def analytics(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "right": right,
         "rate": round(right / len(answers), 4) if answers else 0.0,
         "by_difficulty": {level: tally for level in LEVELS if (tally := _tally(answers, "difficulty", level))},
-        "by_section": {name: _tally(answers, "section", name) for name in dict.fromkeys(each["section"] for each in answers)},
+        "by_section": {
+            name: _tally(answers, "section", name) for name in dict.fromkeys(each["section"] for each in answers)
+        },
     }
     headline = f"{right} of {len(answers)} right." if answers else "No question was answered."
     return {"score": score, "headline": headline, "user_message": _message(answers, score, headline)}

@@ -117,7 +117,9 @@ def _clozes(document: Document, prefix: str, wanted: list[str]) -> Iterator[Cloz
                 sentence = _BULLET.sub("", " ".join(plain(text[start:end]).split()))
                 lines = [section.first_line + text.count("\n", 0, at) for at in (start, end)]
                 mark = f"L{lines[0]}-L{lines[1]}" if lines[0] < lines[1] else f"L{lines[0]}"
-                place = Place(f"{prefix}{section.id}", " > ".join((section.path[top:] or section.path)[-2:]), f"[{prefix}{mark}]")
+                place = Place(
+                    f"{prefix}{section.id}", " > ".join((section.path[top:] or section.path)[-2:]), f"[{prefix}{mark}]"
+                )
                 cloze = _entry(sentence, entry[1].strip(), place) if entry else _cloze(sentence, place)
                 if cloze is not None and sentence.casefold() not in seen:
                     seen.add(sentence.casefold())

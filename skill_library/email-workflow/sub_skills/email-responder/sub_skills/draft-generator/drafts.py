@@ -25,9 +25,7 @@ _ASKS = re.compile(
 _TITLES = frozenset({"dr", "prof", "mr", "mrs", "ms"})
 
 
-def drafts(
-    context: CodeContext, email_list: list[dict[str, Any]], tones: dict[str, Any], preface: str = ""
-) -> Asking:
+def drafts(context: CodeContext, email_list: list[dict[str, Any]], tones: dict[str, Any], preface: str = "") -> Asking:
     """`{"drafts": [...], "user_message": ...}`, one draft for each mail; `preface` opens the message."""
     written: Mapping[str, str] = {}
     if context.model and email_list:

@@ -17,7 +17,9 @@ LEAST = 2  # cues of a kind that stands before one with more of them
 
 def tones(email_list: list[dict[str, Any]]) -> dict[str, Any]:
     """`{"tones": {mail's id: {"tone", "reply", "because"}}}`."""
-    return {"tones": {str(mail["id"]): tone_of(f"{mail.get('subject', '')}\n{mail.get('text', '')}") for mail in email_list}}
+    return {
+        "tones": {str(mail["id"]): tone_of(f"{mail.get('subject', '')}\n{mail.get('text', '')}") for mail in email_list}
+    }
 
 
 def tone_of(text: str) -> dict[str, Any]:
