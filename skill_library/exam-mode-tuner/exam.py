@@ -37,6 +37,7 @@ def exam(context: CodeContext) -> Asked:
     left: list[Record] = list(made["questions"])
     answers: list[Record] = []
     wanted, level = left, str(parameters["difficulty"])
+    report: Record = {}
     for _ in range(MOST_ROUNDS):
         level = yield from _round(wanted, int(parameters["questions"]), level, answers)
         left = [question for question in left if question["id"] not in {answer["id"] for answer in answers}]

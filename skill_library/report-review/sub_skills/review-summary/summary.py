@@ -1,4 +1,4 @@
-"""The findings of a review as a message, the gravest first. What the document says is cited; what was computed is not."""
+"""The findings of a review as a message, the gravest first: what the document says is cited, what was computed not."""
 
 from __future__ import annotations
 
@@ -47,12 +47,11 @@ def _head(findings: Sequence[Mapping[str, str]], checked: Mapping[str, int]) -> 
     if not any(checked.values()):
         return f"# Review: {count}\n\nNo table, and no sentence that states a change, was there to be checked."
     unclear = checked["unclear_totals"]
-    left = f" {_counted(unclear, 'total')} could not be followed, and left unjudged." if unclear else ""
-    return (
-        f"# Review: {count}\n\nChecked: {_counted(checked['tables'], 'table')} with "
-        f"{_counted(checked['totals'], 'total')}, {_counted(checked['compared_rows'], 'pair')} of rows of the same name, "
-        f"{_counted(checked['stated_changes'], 'stated change')}.{left}"
-    )
+    left = f" Left unjudged: {_counted(unclear, 'total')} that could not be followed." if unclear else ""
+    totals = f"{_counted(checked['tables'], 'table')} with {_counted(checked['totals'], 'total')}"
+    rows = f"{_counted(checked['compared_rows'], 'pair')} of rows of the same name"
+    changes = _counted(checked["stated_changes"], "stated change")
+    return f"# Review: {count}\n\nChecked: {totals}, {rows}, {changes}.{left}"
 
 
 def _counted(count: int, noun: str) -> str:

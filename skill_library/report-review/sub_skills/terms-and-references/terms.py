@@ -10,13 +10,15 @@ from orchestra.skills.code import CodeContext
 
 FEWEST_USES = 3  # an abbreviation that is used so often should be explained once
 MOST = 20
-COMMON = frozenset(
-    "USA UK EU UN US CEO CFO COO CTO PDF ID IT AM PM VAT GDP USD EUR GBP OK TV FAQ ISO II III IV VI VII VIII IX AB AG SE"
-    " LLP LLC PLC SA NV BV AND OR NOT THE ITEM PART NOTE TABLE".split()
+COMMON = re.compile(
+    r"USA|UK|EU|UN|US|C[EFOT]O|PDF|ID|IT|AM|PM|VAT|GDP|USD|EUR|GBP|OK|TV|FAQ|ISO|[IVX]+|AB|AG|SE|LLP|LLC|PLC|SA|NV|BV"
+    r"|AND|OR|NOT|THE|OF|ITEM|PART|NOTE|TABLE"
 )
 
 _ABBREVIATION = re.compile(r"(?<![\w.&-])[A-Z][A-Z&]{1,6}(?![\w&-])")
-_REFERENCE = re.compile(r"\b(Note|Section|Table|Figure|Appendix|Chapter|Exhibit) (\d{1,3}[A-Z]?|[A-Z])\b")
+_KINDS = "Note|Section|Table|Figure|Appendix|Chapter|Exhibit"
+_NAMED = re.compile(rf"[ \t>#*_|]*({_KINDS})\s+(\d{{1,3}}[A-Z]?|[A-Z])\b[\s*_]*[:.–—|-]")
+_REFERENCE = re.compile(rf"\b({_KINDS}) (\d{{1,3}}[A-Z]?|[A-Z])\b")
 
 
 def terms(context: CodeContext) -> dict[str, Any]:
@@ -34,7 +36,7 @@ def _abbreviations(document: Document, prefix: str) -> list[dict[str, Any]]:
     uses: dict[str, list[int]] = {}
     for match in _ABBREVIATION.finditer(document.text):
         uses.setdefault(match[0], []).append(match.start())
-    often = {name: places for name, places in uses.items() if len(places) >= FEWEST_USES and name not in COMMON}
+    often = {name: places for name, places in uses.items() if len(places) >= FEWEST_USES and not COMMON.fullmatch(name)}
     entries: list[dict[str, Any]] = []
     for name, places in often.items():
         meaning, at = _explanation(document.text, name)
@@ -61,10 +63,7 @@ def _explanation(text: str, name: str) -> tuple[str, int]:
 
 def _dangling(document: Document, prefix: str) -> list[dict[str, Any]]:
     """References to a numbered thing that no heading, caption or line begins with, where others of its kind exist."""
-    named = re.compile(
-        r"[ \t>#*_|]*(Note|Section|Table|Figure|Appendix|Chapter|Exhibit)\s+(\d{1,3}[A-Z]?|[A-Z])\b[\s*_]*[:.–—|-]"
-    )
-    there = {(found[1].lower(), found[2]) for line in document.text.split("\n") if (found := named.match(line))}
+    there = {(found[1].lower(), found[2]) for line in document.text.split("\n") if (found := _NAMED.match(line))}
     kinds = {kind for kind, _ in there}
     entries: dict[str, dict[str, Any]] = {}
     for found in _REFERENCE.finditer(document.text):
