@@ -112,13 +112,13 @@ def index(folder: Path) -> list[Entry]:
     for file in files:
         row = remembered.get(file.name)
         if row is None or (row[1], row[2]) != file.stamps:
-            entry = _read(Path(file.path))
-            row, is_new = _row(file, entry), True
+            entry, is_new = _read(Path(file.path)), True
+            if is_worth_it and now - max(max(stamp[:2]) for stamp in file.stamps if stamp) > _SAME_TICK_NS:
+                rows.append(_row(file, entry))
         else:
             entry = _entry(row, file.path, base + file.name)
-        entries.append(entry)
-        if is_worth_it and all(stamp is None or now - max(stamp[:2]) > _SAME_TICK_NS for stamp in file.stamps):
             rows.append(row)
+        entries.append(entry)
     if is_worth_it and is_new:
         _remember(folder, rows)
     return entries
