@@ -29,6 +29,7 @@ from orchestra.result import (
     SubtaskResult,
     ToolCallReport,
     UsageReport,
+    WaitingFor,
     sum_known,
 )
 from orchestra.run import Run
@@ -85,7 +86,7 @@ def report(
         delegated=len(plan.delegated),
         warnings=tuple(run.notices),
         errors=tuple(ErrorReport.of(error) for error in run.errors),
-        waiting=tuple(run.people.waiting),
+        waiting=_waiting(run),
         route=_route(run),
         layers=around,
         layer_metrics=_layer_metrics(around, usage, duration_ms),
@@ -228,6 +229,12 @@ def _subtask_result(
 def _node_usage(run: Run, node: Node) -> UsageReport:
     below = [each for each in run.nodes.values() if each.id.startswith(f"{node.id}/")]
     return _usage_of(run, [node, *below], run.worker)
+
+
+def _waiting(run: Run) -> tuple[WaitingFor, ...]:
+    """What the run waits for, in the order of its nodes, whoever asked first."""
+    places = {node_id: place for place, node_id in enumerate(run.nodes)}
+    return tuple(sorted(run.people.waiting, key=lambda each: places.get(each.node_id, len(places))))
 
 
 def _step_report(step: StepOutcome) -> StepReport:
