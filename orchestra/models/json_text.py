@@ -68,7 +68,7 @@ def repaired(text: str) -> Any:
 
 
 def well_formed(value: Any) -> Any:
-    """A copy of a JSON value, or the value itself, whose texts hold no lone surrogates. Raises ValueError for no JSON."""
+    """A JSON value, or a copy of it, whose texts hold no lone surrogates. Raises ValueError for what is no JSON."""
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, RecursionError) as error:

@@ -96,6 +96,21 @@ class Catalogue:
 
 
 @dataclass(frozen=True, slots=True)
+class SubSkills:
+    """The parts of a composite skill that its steps may call: (name, what is said of it) and what each waits for."""
+
+    listed: tuple[tuple[str, str], ...]
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
+    cacheable: bool = False
+    kind: ClassVar[str] = "sub-skills"
+
+    @property
+    def text(self) -> str:
+        lines = "\n".join(f"- {name}{said}" for name, said in self.listed)
+        return f"Sub-skills (a parameter with ? is optional):\n{lines}"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What one subtask gave: its reply, or why there is none."""
 
@@ -183,7 +198,19 @@ class History:
         return fence("earlier", "\n\n".join(f"Task: {task}\nAnswer: {answer}" for task, answer in self.turns))
 
 
-Block = Instructions | DocumentBlock | OutlineBlock | SliceBlock | Catalogue | Findings | History | Task | Tasks | Facts
+Block = (
+    Instructions
+    | DocumentBlock
+    | OutlineBlock
+    | SliceBlock
+    | Catalogue
+    | SubSkills
+    | Findings
+    | History
+    | Task
+    | Tasks
+    | Facts
+)
 
 
 @dataclass(frozen=True, slots=True)

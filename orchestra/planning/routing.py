@@ -22,6 +22,7 @@ from orchestra.models.protocol import (
     ModelRequest,
     Purpose,
     SliceBlock,
+    SubSkills,
     Task,
 )
 from orchestra.planning.prompt_files import prompt
@@ -70,10 +71,12 @@ def decomposition_request(
     query: str, skill: str, body: str, cards: Sequence[SubSkillCard], *, temperature: float | None = None
 ) -> ModelRequest:
     """Which steps a composite skill takes. `body` is its own text: how it wants its parts used."""
-    listed = "\n".join(f"- {card.line}" for card in cards)
+    listed = tuple((card.name, card.line.removeprefix(card.name)) for card in cards)
+    needs = {card.name: card.dependencies for card in cards if card.dependencies}
     blocks: tuple[Block, ...] = (
         Instructions(prompt("skill_decomposer"), cacheable=True),
-        Instructions(f"Skill {skill}:\n{body}\n\nSub-skills (a parameter with ? is optional):\n{listed}"),
+        Instructions(f"Skill {skill}:\n{body}"),
+        SubSkills(listed, needs),
         Task(query),
     )
     return _request(blocks, Decomposition.model_json_schema(), "decomposition", temperature)

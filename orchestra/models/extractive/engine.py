@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from orchestra.document import Slice, count_tokens
@@ -12,12 +12,16 @@ from orchestra.models.extractive.fitting import fitted
 from orchestra.models.extractive.joining import fill, join
 from orchestra.models.extractive.leaning import standing_alone
 from orchestra.models.extractive.notice import NOTICE
+from orchestra.models.extractive.outcomes import word_outcomes
 from orchestra.models.extractive.outline_planning import plan_from_outline
 from orchestra.models.extractive.planning import plan
+from orchestra.models.extractive.skill_choice import choose_skills, choose_steps
+from orchestra.models.extractive.values import resolve_values
 from orchestra.models.protocol import (
     Block,
     Catalogue,
     DocumentBlock,
+    Facts,
     Finding,
     Findings,
     History,
@@ -25,6 +29,7 @@ from orchestra.models.protocol import (
     ModelRequest,
     OutlineBlock,
     SliceBlock,
+    SubSkills,
     Task,
     Tasks,
     Usage,
@@ -38,7 +43,8 @@ class ExtractiveModel:
     """Answers by quoting: deterministic, without weights, keys or network. Thread-safe, keeps nothing.
 
     It never reads a rendered prompt. Purpose "plan" gives the JSON of a plan, "subtask" the best sentences and
-    table rows with their lines, "synthesis" the findings under their questions; others what their blocks allow.
+    table rows with their lines, "synthesis" the findings under their questions, "route" skills, steps and values by
+    the words of the query; others what their blocks allow.
     """
 
     name = "builtin:extractive"
@@ -71,11 +77,43 @@ def _data(request: ModelRequest) -> dict[str, Any] | None:
             return plan_from_outline(outline.view, skills, _task(request), lambda: _check(request))
         shown = documents.documents if documents else None
         return plan(shown, skills, _task(request), lambda: _check(request))
+    if request.schema_name in _ROUTING:
+        return _ROUTING[request.schema_name](request)
     findings = _one(request, Findings)
     if request.schema is not None:
         found = findings.findings if findings else ()
         return cast("dict[str, Any]", fill(request.schema, found, _task(request)))
     return None
+
+
+def _intent(request: ModelRequest) -> dict[str, Any] | None:
+    catalogue = _one(request, Catalogue)
+    return choose_skills(_task(request), catalogue.skills) if catalogue and catalogue.skills else None
+
+
+def _decomposition(request: ModelRequest) -> dict[str, Any] | None:
+    parts = _one(request, SubSkills)
+    return choose_steps(_task(request), parts.listed, parts.needs) if parts else None
+
+
+def _resolution(request: ModelRequest) -> dict[str, Any] | None:
+    shape = cast("Any", request.schema) or {}
+    asked = shape.get("properties", {}).get("parameters", {})
+    return resolve_values(_task(request), asked.get("properties", {}))
+
+
+def _wording(request: ModelRequest) -> dict[str, Any] | None:
+    results = _one(request, Facts)
+    return word_outcomes(results.values) if results else None
+
+
+_ROUTING: dict[str, Callable[[ModelRequest], dict[str, Any] | None]] = {
+    "intent": _intent,
+    "decomposition": _decomposition,
+    "resolution": _resolution,
+    "wording": _wording,
+}
+"""The levels around the steps of a route, by the names of their schemas."""
 
 
 def _text(request: ModelRequest) -> str:
