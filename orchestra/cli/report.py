@@ -10,7 +10,7 @@ from orchestra.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from orchestra.document import Citation
-    from orchestra.result import Result, Savings
+    from orchestra.result import Result, Savings, StepReport, SubtaskResult
 
 QUOTE_LENGTH = 90
 ASKED = {"approval": "approval", "permission": "permission", "ask_user": "words"}
@@ -43,7 +43,12 @@ def shortened(text: str) -> str:
 
 
 def capsule(result: Result) -> str:
-    """The run in one line: how many skills, how long, how it went, what it took, and what that saved."""
+    """The run in one line: how many skills, how long, how it went, what it took, and what that saved.
+
+    Of a route: how many steps, and how many of them came to something; there is no fan-out that it could be held to.
+    """
+    if result.strategy is not None and result.strategy.chosen == "route":
+        return _route_capsule(result)
     parts = [
         f"routed {result.delegated} {'skill' if result.delegated == 1 else 'skills'}",
         f"{result.self_answered} self-answered" if result.self_answered else "",
@@ -59,6 +64,31 @@ def _tokens(result: Result) -> str:
     tokens = result.usage.total_input_tokens
     is_comparable = tokens and result.route is None and not result.waiting
     return f"{tokens:,} tokens in" + (f" ({compared(result.savings)})" if is_comparable else "")
+
+
+def _route_capsule(result: Result) -> str:
+    parts = [
+        _counted(len(result.subtasks), "skill"),
+        _counted(sum(map(_done_or_tried, result.subtasks)), "step"),
+        _duration(result.duration_ms),
+        "waiting" if result.status == "waiting" else "",
+        "" if result.route is None else f"success rate {result.route.success_rate:.0%}".replace("%", " %"),
+        f"{result.usage.total_input_tokens:,} tokens in",
+        f"{result.usage.output_tokens:,} out",
+        _price(result.usage.cost_usd),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _done_or_tried(step: SubtaskResult | StepReport) -> int:
+    """The steps that do work themselves, but those that a query did not need."""
+    if step.steps:
+        return sum(map(_done_or_tried, step.steps))
+    return int(step.status != "skipped" or step.error is not None)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def compared(savings: Savings) -> str:
