@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from orchestra.store import Store
+    from orchestra.store import CallRecord, Store
 
 EffectKind = Literal["model", "tool", "code", "person"]
 
@@ -120,16 +120,21 @@ class Ledger:
 
 
 class StoreJournal:
-    """The journal of a run with a store. `write` does what it is given on the store, and says so where it cannot."""
+    """The journal of a run with a store. `calls` are those that are on record of it.
 
-    def __init__(self, store: Store, run_id: str, write: Callable[[Callable[[], object]], None]) -> None:
+    `write` does what it is given on the store, and says so where that cannot be done.
+    """
+
+    def __init__(
+        self, store: Store, run_id: str, write: Callable[[Callable[[], object]], None], calls: Iterable[CallRecord] = ()
+    ) -> None:
         self._store = store
         self._run_id = run_id
         self._write = write
         self._ledger = Ledger(
             {
                 EffectKey(call.node_id, call.kind, call.fingerprint, call.ordinal): EffectRecord(call.payload)
-                for call in store.calls(run_id)
+                for call in calls
             }
         )
 

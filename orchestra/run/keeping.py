@@ -242,7 +242,7 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
         raise RunBusy(f"run {run_id} is being worked on")
     keep_documents(run.documents, store)
     run.stream.sequence = store.last_sequence(run_id) if owner else 0
-    run.journal = StoreJournal(store, run_id, recording.write)
+    run.journal = StoreJournal(store, run_id, recording.write, store.calls(run_id) if owner else ())
     run.people.store = run.store = store
     if request.cache is not False:
         max_age_s = None if request.cache is True else request.cache

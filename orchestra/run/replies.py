@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, NonNegativeInt, ValidationError
@@ -96,7 +96,7 @@ def reply_payload(reply: ModelReply, failed: Sequence[Usage] = (), *, is_billed:
     return {
         "reply": {
             "text": reply.text,
-            "usage": asdict(reply.usage),
+            "usage": _tokens(reply.usage),
             "data": reply.data,
             "tool_calls": [
                 {"id": call.id, "name": call.name, "arguments": call.arguments, "fault": call.fault}
@@ -108,14 +108,14 @@ def reply_payload(reply: ModelReply, failed: Sequence[Usage] = (), *, is_billed:
             "answered_by": reply.answered_by,
             "raw": reply.raw,
         },
-        "failed": [asdict(usage) for usage in failed],
+        "failed": [_tokens(usage) for usage in failed],
         "is_billed": is_billed,
     }
 
 
 def error_payload(error: ModelError, usage: Usage, failed: Sequence[Usage] = ()) -> dict[str, Any]:
     """The JSON of a failure that was billed."""
-    return {"error": {**error.to_dict(), "usage": asdict(usage)}, "failed": [asdict(each) for each in failed]}
+    return {"error": {**error.to_dict(), "usage": _tokens(usage)}, "failed": [_tokens(each) for each in failed]}
 
 
 def finished_call(payload: Mapping[str, Any]) -> FinishedCall | None:
@@ -132,6 +132,10 @@ def finished_call(payload: Mapping[str, Any]) -> FinishedCall | None:
         tuple(tokens.usage for tokens in kept.failed),
         kept.is_billed,
     )
+
+
+def _tokens(usage: Usage) -> dict[str, Any]:
+    return {name: getattr(usage, name) for name in _Tokens.model_fields}
 
 
 def _kinds(kind: type[ModelError]) -> list[type[ModelError]]:

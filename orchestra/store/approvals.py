@@ -99,6 +99,8 @@ _TAKE = Upsert(
     where=lambda new: or_(leases.c.owner == new.owner, leases.c.expires_at < bindparam("now")),
 )
 
+_RELEASE = delete(leases).where(leases.c.run_id == bindparam("its_run_id"), leases.c.owner == bindparam("its_owner"))
+
 
 class Leases:
     """Part of `Store`: one owner at a time works on a run, and for as long as he says so."""
@@ -121,8 +123,8 @@ class Leases:
 
     def release(self, run_id: str, owner: str) -> None:
         """Nothing happens when the owner does not have it."""
-        theirs = delete(leases).where(leases.c.run_id == run_id, leases.c.owner == owner)
-        self.database.run(lambda connection: connection.execute(theirs))
+        values = {"its_run_id": run_id, "its_owner": owner}
+        self.database.run(lambda connection: connection.execute(_RELEASE, values))
 
     def holder(self, run_id: str) -> str | None:
         """Who has it now."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sqlalchemy import Connection, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select, update
 
 from orchestra.errors import InputInvalid, RunBusy, RunNotFound
 from orchestra.store.database import Database
@@ -18,7 +18,7 @@ from orchestra.store.texts import storable, to_json
 _BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), clearing=("ended_at",))
 _NAME = Upsert(run_documents, replacing=("name", "digest"))
 _JOIN_SESSION = Upsert(sessions)
-_END = update(runs)
+_END = update(runs).where(runs.c.id == bindparam("its_id"))
 _SUMMARY = ("id", "task", "session_id", "status", "models", "started_at", "ended_at", "error")
 _AMBIGUOUS = 5  # how many runs an error names
 _AT_ONCE = 500  # parameters of a statement
@@ -72,8 +72,8 @@ class Runs:
         """What came of it. A run that is "waiting" has not ended, and keeps the time open. `RunNotFound`."""
         ended_at = None if status in ("waiting", "running") else time.time()
         values = {"status": status, "ended_at": ended_at, "result": result, "error": error}
-        statement = _END.where(runs.c.id == run_id)
-        if not self.database.run(lambda connection: connection.execute(statement, values).rowcount):
+        values |= {"its_id": run_id}
+        if not self.database.run(lambda connection: connection.execute(_END, values).rowcount):
             raise RunNotFound(f"run {run_id} is not in the store")
 
     def run(self, run_id: str) -> RunRecord | None:

@@ -112,7 +112,7 @@ def test_a_store_that_fails_costs_the_run_nothing_but_the_record(store, method, 
     assert all(error.what in notice.message for notice in result.warnings)
 
 
-@pytest.mark.parametrize("method", ["begin_run", "lease", "put_document", "calls"])
+@pytest.mark.parametrize("method", ["begin_run", "lease", "put_document"])
 def test_a_store_that_fails_at_the_beginning_is_told_and_the_run_goes_on(store, method):
     failing_from(store, method, StoreFull("the disk is full"))
     events = []
