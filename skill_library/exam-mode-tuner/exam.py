@@ -25,6 +25,7 @@ Asked: TypeAlias = Generator[Wish, Any, Any]
 
 _COUNT = re.compile(r"\b(\d{1,4})(?:[ -](?:\w+[ -])?)questions?\b", re.IGNORECASE)
 _LEVEL = re.compile(rf"\b({'|'.join(LEVELS)})\b", re.IGNORECASE)
+_ARTICLES = frozenset({"a", "an", "the"})
 _NUMBER = re.compile(r"\d(?:[\d.,'’\u00a0\u202f ]*\d)?")
 
 
@@ -139,7 +140,7 @@ def _next_step(headline: str, choices: tuple[str, ...]) -> Asked:
     """Checkpoint B. What is none of the choices ends the exam."""
     text = str((yield AskUser(f"The exam is over: {headline} What next?", choices))).strip()
     given = _option(text, choices).casefold()
-    return next((choice for choice in choices if given and choice.startswith(given)), FINISH)
+    return next((choice for choice in choices if given and choice.casefold().startswith(given)), FINISH)
 
 
 def grade(question: Mapping[str, Any], given: str) -> bool:
@@ -166,4 +167,5 @@ def _values(text: str) -> set[Decimal]:
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.sub(r"[^\w\s]", " ", text.casefold()).removeprefix("the ").split())
+    words = re.sub(r"[^\w\s]", " ", text.casefold()).split()
+    return " ".join(words[1:] if words[:1] and words[0] in _ARTICLES else words)

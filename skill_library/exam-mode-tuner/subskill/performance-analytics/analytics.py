@@ -36,11 +36,11 @@ def _message(answers: Sequence[Mapping[str, Any]], score: Mapping[str, Any], hea
     missed = [answer for answer in answers if not answer["is_right"]]
     known = [answer for answer in answers if answer["is_right"]]
     if missed:
-        parts += ["\n## Read again", *(f"{_sentence(each)} You answered: {each['given']}" for each in missed)]
+        parts += ["\n## Read again", *(f"{_sentence(each)} Your answer: {each['given']}" for each in missed)]
     if known:
         parts += ["\n## Known", *(_sentence(each) for each in known)]
     return "\n".join(parts)
 
 
 def _sentence(answer: Mapping[str, Any]) -> str:
-    return f"- {answer['section']}: {str(answer['sentence']).rstrip('.!')} {answer['lines']}."
+    return f"- {str(answer['sentence']).rstrip('.!')} {answer['lines']}. ({answer['section']})"
