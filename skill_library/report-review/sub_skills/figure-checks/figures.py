@@ -181,7 +181,8 @@ def _check_row(table: Table, at: int, open_rows: Sequence[int], review: Review) 
         usable = [(column, total, gap) for column, total, gap in sums if total is not None]
         fits = sum(not gap for _, _, gap in usable)
         spans.append((fits, start, [(column, total) for column, total, gap in usable if gap and total is not None]))
-    if not columns or not spans:
+    spans = [span for span in spans if span[0] or span[2]]
+    if not spans:
         return None
     fits, start, wrong = max(spans, key=lambda span: (span[0], -len(span[2]), -span[1]))
     review.checked["totals"] += 1
