@@ -10,6 +10,7 @@ from orchestra.planning.routing import again, intent_request, read_reply
 from orchestra.run.asking import ask
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
+from orchestra.skills.catalogue import Shelf
 from orchestra.skills.manifest import Manifest
 from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.replies import Intent
@@ -50,7 +51,7 @@ def decide(query: str, skills: Sequence[Manifest]) -> Intent | None:
 
 
 async def _ask(run: Run, node: Node, query: str, skills: Sequence[Manifest]) -> Intent:
-    catalogue = [(skill.name, skill.description) for skill in skills]
+    catalogue = Shelf(skills).fitting(query, run.settings.most_catalogue_tokens)
     request = intent_request(query, catalogue, temperature=run.settings.temperature)
     reply = await ask(run, node, run.planner, request, run.settings.phase_limit_s)
     try:

@@ -179,3 +179,16 @@ def test_a_router_is_asked_where_parts_lean_on_one_another_or_name_nothing(tmp_p
     assert model.asked == ["intent", "note-summarizer", "calendar-scheduler", "wording"]
     assert [subtask.depends_on for subtask in result.subtasks] == [(), ("1",)]
     assert "Three decisions." in model.prompt("calendar-scheduler")
+
+
+def test_a_router_is_shown_no_more_of_a_large_library_than_fits(tmp_path: Path):
+    for number in range(300):
+        write_skill(tmp_path, f"filler-{number}", description=f"Does some work of kind {number} that nobody asks for.")
+    write_skill(tmp_path, "beekeeper", description="Looks after bees and hives.")
+    model = TreeModel(intent={"primary_skills": ["beekeeper"]}, beekeeper="Buzz.")
+
+    result = route("Look after the hives", SkillLibrary.from_path(tmp_path), model)
+
+    assert result.answer == "Buzz."
+    assert "beekeeper" in model.prompt("intent")
+    assert model.prompt("intent").count("filler-") < 150

@@ -45,7 +45,11 @@ def test_whatever_is_written_is_read_or_given_back(written: object):
 @given(st.permutations(range(1, 7)), st.data())
 def test_steps_start_behind_those_that_they_wait_for(numbers: list[int], data: st.DataObject):
     steps = [
-        Step(step=number, sub_skill="x", depends_on=data.draw(st.sets(st.sampled_from(numbers[:at]))) if at else ())
+        Step(
+            step=number,
+            sub_skill="x",
+            depends_on=tuple(data.draw(st.sets(st.sampled_from(numbers[:at])))) if at else (),
+        )
         for at, number in enumerate(numbers)
     ]
     mixed = data.draw(st.permutations(steps))
