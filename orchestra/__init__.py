@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from orchestra.version import __version__
+from orchestra.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from orchestra.document import Document
@@ -85,7 +85,6 @@ __all__ = [
     "Tool",
     "Usage",
     "WorkerPool",
-    "__version__",
     "assemble",
     "compare_strategies",
     "compose_skills",
