@@ -31,6 +31,8 @@ def as_lines(value: object) -> object:
     if not isinstance(value, list | tuple):
         return value
     lines = [as_line(entry) for entry in value if entry is not None]
+    if not all(isinstance(line, str) for line in lines):
+        return value
     return tuple(dict.fromkeys(line for line in lines if line != ""))
 
 
