@@ -68,7 +68,7 @@ def report(
         synthesis=_usage(run, JOINING, run.synthesizer),
         layers=_usage_of(run, [node for node in run.nodes.values() if _is_around(node)], run.worker),
     )
-    around = tuple(_layer_report(run, outcome) for outcome in layers.outcomes.values())
+    around = tuple(_layer_report(run, outcome) for outcome in layers.in_order())
     status = _status(run, findings)
     duration_ms = end(run, status)
     return Result(

@@ -92,6 +92,7 @@ class Join(Effect):
 
     jobs: Sequence[Job[Any] | Milestone]
     is_outside: bool = False
+    at_most_s: float | None = None
     missing: int = 0
 
 

@@ -112,9 +112,12 @@ class Scheduler:
         """
         return await Apart(function)
 
-    async def join(self, jobs: Sequence[Job[Any] | Milestone]) -> None:
-        """Wait until all of `jobs` have ended, however they ended, and the milestones among them are reached."""
-        await Join(jobs)
+    async def join(self, jobs: Sequence[Job[Any] | Milestone], *, at_most_s: float | None = None) -> None:
+        """Wait until all of `jobs` have ended, however they ended, and the milestones among them are reached.
+
+        After `at_most_s` seconds it goes on all the same.
+        """
+        await Join(jobs, at_most_s=at_most_s)
 
     def retry_scheduled(self, node: Node, attempt: int, delay: float, error: OrchestraError) -> None:
         """Say that work of a node will be tried again."""
@@ -232,11 +235,13 @@ class Scheduler:
                 self._ready.append((job, None, None))
             for other in pending:
                 other.waiters.append(lambda _, job=job, effect=effect: self._joined(job, effect))
+            if pending and effect.at_most_s is not None:
+                self._at(effect.at_most_s, lambda: self._resume(job, effect, None, None))
 
     def _joined(self, job: Job[Any], effect: Join) -> None:
         effect.missing -= 1
-        if effect.missing == 0 and job.waiting_for is effect:
-            self._ready.append((job, None, None))
+        if effect.missing == 0:
+            self._resume(job, effect, None, None)
 
     def _resume(self, job: Job[Any], effect: Effect, value: Any, error: BaseException | None) -> None:
         """Go on with a job, unless it has gone on without this effect (timeout, cancellation)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -40,12 +40,16 @@ class LayerOutcome:
 
 @dataclass(slots=True)
 class Layers:
-    """The chain of a run and its outcomes so far, by skill. `answer` is the draft, once there is one."""
+    """The chain of a run and its outcomes so far, by skill.
+
+    `answer` is the draft, once there is one; `answer_beside` the one that enhancements see.
+    """
 
     run: Run
     chain: SkillChain
     outcomes: dict[str, LayerOutcome] = field(default_factory=dict[str, LayerOutcome])
     answer: str = ""
+    answer_beside: str = ""
 
     @classmethod
     def of(cls, run: Run) -> Layers:
@@ -77,15 +81,17 @@ class Layers:
 
     async def perform(self, step: ChainStep, node: Node) -> Any:
         """The output of a skill of the chain, which sees what came before it. Raises what its work raises."""
-        run, manifest = self.run, self._manifest(step.skill)
+        run, manifest, before = self.run, self._manifest(step.skill), self._before(step)
+        answer = self.answer if step.layer != "enhancement" else self.answer_beside if ANSWER in before else ""
+        earlier = self._outputs_of(before)
         check_nesting(manifest, lambda each: sub_skills(run, each, node), run.settings.max_depth)
         call = SkillCall(
             manifest,
             node,
             run.task,
-            earlier=self.earlier(),
+            earlier={**earlier, ANSWER: answer} if answer else earlier,
             documents=run.documents if len(run.documents) else None,
-            answer=self.answer,
+            answer=answer,
             mode=run.settings.mode,
             model_tier=step.model_tier,
             lessons=await recalled(run, step.skill) if step.layer == "enhancement" else (),
@@ -99,12 +105,28 @@ class Layers:
             await keep(run, step.skill, output)
         return output
 
-    def earlier(self) -> dict[str, Any]:
-        """What the chain's finished skills gave, and the draft of the answer."""
-        found = {
-            name: each.output for name, each in self.outcomes.items() if each.status == "completed" and each.output
-        }
-        return {**found, "answer": self.answer} if self.answer else found
+    def in_order(self) -> list[LayerOutcome]:
+        """The outcomes in the chain's order, whichever ended first; before them what was left out of it."""
+        places = {step.skill: place for place, step in enumerate(self.chain.steps)}
+        return sorted(self.outcomes.values(), key=lambda each: places.get(each.skill, -1))
+
+    def _before(self, step: ChainStep) -> set[str]:
+        """What is sure to have ended when `step` starts: what else happens to have ended must change nothing."""
+        steps = {each.skill: each for each in self.chain.steps}
+        at = list(steps).index(step.skill)
+        in_turn = ("guarantee", "execution") if step.layer == "execution" else ("guarantee",)
+        before = {each.skill for each in self.chain.steps[:at] if each.layer in in_turn}
+        wanted = [*before, step.skill]
+        while wanted:
+            further = {name for name in steps[wanted.pop()].waits_for if name in steps} - before
+            before |= further
+            wanted += further
+        return before
+
+    def _outputs_of(self, names: Collection[str]) -> dict[str, Any]:
+        """What finished skills gave, in the chain's order."""
+        found = (each for each in self.in_order() if each.skill in names and each.status == "completed")
+        return {each.skill: each.output for each in found if each.output}
 
     def _manifest(self, skill: str) -> Manifest:
         found = self.run.library.manifests.get(skill)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from orchestra.errors import OrchestraError
 from orchestra.planning.synthesis import Draft
 from orchestra.run.layers.chain import LayerOutcome, Layers
+from orchestra.runtime.events import NodeUpdated
 from orchestra.runtime.node import FINAL, Node, Status
 from orchestra.runtime.scheduler import Job, Milestone
 from orchestra.skills.composition import ANSWER, ChainStep
@@ -24,9 +24,14 @@ class Enhancing:
         self._nodes: dict[str, Node] = {}
         self._answered = Milestone()
         self._ended = {step.skill: Milestone() for step in layers.steps("enhancement")}
+        self._is_held_back = layers.run.budget.is_limited
+        self._needed = _needed_before_answer(layers)
 
     def start(self) -> None:
-        """Spawn them all. Where a budget is set, those that need no answer wait for it too: the work comes first."""
+        """Spawn them all. Where a budget is set, those that need no answer wait for it too: the work comes first.
+
+        Not those that the work itself waits for.
+        """
         for step in self._layers.steps("enhancement"):
             node = self._nodes[step.skill] = self._layers.node_of(step)
             self._jobs[step.skill] = self._layers.run.scheduler.spawn(self._perform(step, node), node)
@@ -34,6 +39,12 @@ class Enhancing:
     async def wait_for(self, names: Iterable[str]) -> None:
         """For a skill that declares a dependency on them, whatever became of them."""
         await self._layers.run.scheduler.join([self._ended[name] for name in names if name in self._ended])
+
+    async def wait_for_after_answer(self, names: Sequence[str]) -> None:
+        """`wait_for`, for a skill that works on the draft: those that need the answer take that draft for it."""
+        if any(name in self._ended for name in names):
+            self._release(self._layers.answer)
+        await self.wait_for(names)
 
     async def end(self, draft: Draft) -> None:
         """Wait for them once the answer is there, `GRACE_S` at most; what is not done by then is left.
@@ -43,24 +54,23 @@ class Enhancing:
         if self._layers.run.people.waiting:
             return await self._layers.run.scheduler.join(self._without_answer())
         self._layers.answer = draft.text
-        self._answered.reach()
-        scheduler = self._layers.run.scheduler
-        pending = [job for job in self._jobs.values() if not job.is_done]
-        if pending:
-            over = Milestone()
-            watch = self._layers.run.root
-            scheduler.spawn(_reach_after(scheduler.join(pending), over), watch.child("enhanced", "wait"))
-            scheduler.spawn(_reach_after(scheduler.pause(GRACE_S), over), watch.child("grace", "wait"))
-            await scheduler.join([over])
+        self._release(draft.text)
+        await self._layers.run.scheduler.join(list(self._jobs.values()), at_most_s=GRACE_S)
         for name, job in self._jobs.items():
             if not job.is_done:
                 self._leave(name)
         return None
 
+    def _release(self, answer: str) -> None:
+        """Let those go on that wait for the answer. All of them see the same one."""
+        if not self._answered.is_done:
+            self._layers.answer_beside = answer
+            self._answered.reach()
+
     def _without_answer(self) -> list[Job[None]]:
         """Those that need no answer, not even through another one."""
         steps = self._layers.steps("enhancement")
-        if self._layers.run.budget.is_limited:
+        if self._is_held_back:
             return []
         needing = {ANSWER}
         for _ in steps:
@@ -71,7 +81,7 @@ class Enhancing:
         layers = self._layers
         try:
             await self.wait_for(step.waits_for)
-            if ANSWER in step.waits_for or layers.run.budget.is_limited:
+            if ANSWER in step.waits_for or (self._is_held_back and step.skill not in self._needed):
                 await layers.run.scheduler.join([self._answered])
             output = await layers.perform(step, node)
             layers.outcomes[step.skill] = LayerOutcome(step.skill, "enhancement", "completed", node, output)
@@ -91,8 +101,18 @@ class Enhancing:
         layers.run.warn("ENHANCEMENT_LATE", f"{name} was left out: {reason}", node.id)
         if node.status not in FINAL:
             node.end(Status.CANCELLED)
+            layers.run.stream.emit(NodeUpdated, **node.snapshot())
 
 
-async def _reach_after(waiting: Coroutine[Any, Any, None], milestone: Milestone) -> None:
-    await waiting
-    milestone.reach()
+def _needed_before_answer(layers: Layers) -> set[str]:
+    """The enhancements that an execution skill before the answer waits for, also through other ones."""
+    before, _ = layers.around_answer()
+    steps = {step.skill: step for step in layers.steps("enhancement")}
+    needed: set[str] = set()
+    wanted = [name for step in before for name in step.waits_for]
+    while wanted:
+        name = wanted.pop()
+        if name in steps and name not in needed:
+            needed.add(name)
+            wanted += steps[name].waits_for
+    return needed

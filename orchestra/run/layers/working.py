@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ async def prepare(layers: Layers, enhancing: Enhancing) -> list[Finding]:
     before, _ = layers.around_answer()
     found: list[Finding] = []
     for step in before:
-        output = await _perform(layers, enhancing, step)
+        output = await _perform(layers, step, enhancing.wait_for)
         found.append(Finding(step.skill, layers.run.task, text_of(output)))
     return found
 
@@ -40,7 +40,7 @@ async def revise(layers: Layers, enhancing: Enhancing, draft: Draft) -> Draft:
         return draft
     for step in after:
         try:
-            output = await _perform(layers, enhancing, step)
+            output = await _perform(layers, step, enhancing.wait_for_after_answer)
         except RunCancelled:
             raise
         except RunWaiting:
@@ -55,11 +55,11 @@ async def revise(layers: Layers, enhancing: Enhancing, draft: Draft) -> Draft:
     return draft
 
 
-async def _perform(layers: Layers, enhancing: Enhancing, step: ChainStep) -> Any:
+async def _perform(layers: Layers, step: ChainStep, wait_for: Callable[[Sequence[str]], Awaitable[None]]) -> Any:
     run, node = layers.run, layers.node_of(step)
 
     async def work() -> Any:
-        await enhancing.wait_for(step.waits_for)
+        await wait_for(step.waits_for)
         return await with_retries(run, node, MOST_RETRIES, lambda number: layers.perform(step, node))
 
     job = run.scheduler.spawn(work(), node)

@@ -157,6 +157,76 @@ def test_an_enhancement_holds_the_end_up_by_its_grace_period_at_most(monkeypatch
     assert [notice.code for notice in result.warnings] == ["ENHANCEMENT_LATE"]
 
 
+@pytest.mark.parametrize("needs", [(), ("answer",)])
+def test_a_skill_after_the_answer_may_wait_for_an_enhancement_that_waits_for_the_answer(needs: tuple[str, ...]):
+    seen: list[CodeContext] = []
+    library = with_skills(
+        code("hint", lambda context: seen.append(context) or "a hint", "enhancement", dependencies=needs),
+        code(
+            "revise",
+            lambda context: {"answer": f"Revised by {context.earlier['hint']}."},
+            "execution",
+            dependencies=("answer", "hint"),
+            applies="true",
+        ),
+    )
+
+    result = run(library, mode="standard", max_tokens_total=100_000)
+
+    assert result.answer == "Revised by a hint."
+    assert seen[0].answer == (ANSWER if needs else "")
+
+
+def test_a_skill_before_the_answer_may_wait_for_an_enhancement_where_a_budget_is_set():
+    library = with_skills(
+        code("hint", lambda: "a hint", "enhancement"),
+        code("research", lambda context: context.earlier["hint"], "execution", dependencies=("hint",), applies="true"),
+    )
+    model = answering(synthesis="Joined [L3].")
+
+    run(library, model, mode="standard", max_tokens_total=100_000)
+
+    assert "a hint" in model.sent("synthesis")[0].prompt
+
+
+def test_an_enhancement_sees_what_it_waits_for_and_not_what_happens_to_have_ended():
+    seen: list[CodeContext] = []
+    is_there = threading.Event()
+    library = with_skills(
+        code("quick", lambda: is_there.set() or "quick", "enhancement"),
+        code("first", lambda: is_there.wait(30) and "first", "enhancement"),
+        code("last", lambda context: seen.append(context) or "last", "enhancement", dependencies=("first", "answer")),
+    )
+
+    result = run(library, mode="standard")
+
+    assert list(seen[0].earlier)[-2:] == ["first", "answer"]
+    assert "quick" not in seen[0].earlier
+    assert seen[0].answer == ANSWER
+    assert [each.skill for each in result.layers if each.skill in ("quick", "first", "last")] == [
+        "quick",
+        "first",
+        "last",
+    ]
+
+
+def test_every_node_of_a_run_with_enhancements_ends(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(enhancing, "GRACE_S", 0.05)
+    released = threading.Event()
+    events: list[Event] = []
+
+    try:
+        run(
+            with_skills(code("slow", lambda: released.wait(30), "enhancement")), mode="standard", on_event=events.append
+        )
+    finally:
+        released.set()
+
+    last = {event.node_id: event.status for event in events if isinstance(event, NodeUpdated)}
+    assert last.pop("run/enhance-slow") == "cancelled"
+    assert set(last.values()) == {"completed"}
+
+
 def test_an_execution_skill_before_the_answer_gives_it_what_it_found():
     library = with_skills(code("research", lambda: "The peer made $30 million.", "execution", applies="true"))
     model = answering(synthesis="Revenue was $40 million [L3], the peer's $30 million.")
