@@ -135,6 +135,8 @@ def test_drafts_that_fail_leave_the_sorted_mails(mailbox: Path) -> None:
     [
         (mail("The server is down. Can you help today?", "URGENT"), "urgent"),
         (mail("Please pay by March 3. Your account is overdue."), "urgent"),
+        (mail("Please pay by March 4. Your account is overdue."), "urgent"),
+        (mail("Please pay by March 5. Your account is overdue."), "to-answer"),
         (mail("Please pay by March 30. It is not much."), "to-answer"),
         (mail("Please pay by 2026-03-03, it is overdue."), "urgent"),
         (mail("Could you look at it, no rush?"), "to-answer"),

@@ -142,11 +142,11 @@ def test_a_total_that_nothing_explains_is_not_blamed() -> None:
 def test_subtotals_stand_for_their_rows() -> None:
     table = (
         "\n## Assets\n\n| | 2025 |\n| --- | --- |\n| Cash | 10.0 |\n| Stock | 20.0 |\n| Total current assets | 30.0 |\n"
-        "| Land | 5.0 |\n| Plant | 7.0 |\n| Total assets | {} |\n"
+        "| Land | 5.0 |\n| Plant | 7.0 |\n| Total fixed assets | 12.0 |\n| Total assets | {} |\n"
     )
 
     assert findings(review(REPORT + table.format("42.0"))) == []
-    assert "come to 42.0" in findings(review(REPORT + table.format("43.0")))[0]["problem"]
+    assert "The 2 rows that it adds up come to 42.0" in findings(review(REPORT + table.format("43.0")))[0]["problem"]
 
 
 def test_amounts_are_read_as_the_document_writes_them() -> None:
