@@ -158,7 +158,15 @@ def orchestrate(
     run = Run.prepare(context, task, skills, phase_models, configuration.settings, services)
     request = None
     if opened.store is not None:
-        request = run_request(run, phase_models, fallbacks, plan=plan, answer_schema=answer_schema, cache=cache)
+        request = run_request(
+            run,
+            phase_models,
+            fallbacks,
+            plan=plan,
+            answer_schema=answer_schema,
+            cache=cache,
+            tiers=configuration.tiers,
+        )
     return _carried_out(run, plan, answer_schema, Keeping.begin(run, opened, request))
 
 
@@ -229,8 +237,8 @@ def resume(
             session_id=going_on.record.session_id,
             history=request.as_turns(),
             tools=request.as_tools(tools),
-            modes=configuration.modes,
-            tiers=configuration.tiers,
+            modes=request.modes,
+            tiers=request.tiers,
             files=tuple(map(Path, request.files)),
         )
         phase_models = request.as_models((planner_model or model, model, synthesis_model or model))

@@ -55,6 +55,8 @@ class RunRequest(BaseModel):
     tools: tuple[ToolRecord, ...] = ()
     policy: dict[str, Any] | None = None
     files: tuple[str, ...] = ()
+    modes: dict[str, tuple[str, ...]] = {}
+    tiers: dict[str, str] = {}
 
     @classmethod
     def read(cls, stored: Mapping[str, Any], run_id: str) -> RunRequest:
@@ -124,6 +126,7 @@ def run_request(
     plan: PlanChoice | None = None,
     answer_schema: AnswerSchema | None = None,
     cache: bool | float = False,
+    tiers: Mapping[str, str] | None = None,
 ) -> RunRequest:
     """The request of a run that begins. A model that is not named is the one that would be taken now."""
     return RunRequest(
@@ -139,6 +142,8 @@ def run_request(
         tools=tuple(ToolRecord(name=name, is_own=name in run.tools.own) for name in run.tools.names),
         policy=None if run.permits.policy.is_default else run.permits.policy.to_dict(),
         files=tuple(map(str, run.permits.files)),
+        modes={name: tuple(skills) for name, skills in run.modes.items()},
+        tiers=dict(tiers or {}),
     )
 
 

@@ -193,6 +193,20 @@ def test_the_settings_of_the_run_win_over_those_of_today(store, monkeypatch):
     assert (model.requests, again.fingerprint) == ([], first.fingerprint)
 
 
+def test_modes_and_tiers_are_those_of_the_run(store, tmp_path):
+    config = tmp_path / "orchestra.toml"
+    config.write_text('[modes]\nquick = ["answer", "follow-up-questions"]\n[tiers]\nfast = "builtin:extractive"\n')
+    model = a_model()
+    first = begun(store, model, mode="quick", config=config)
+
+    again = resume(first.run_id, store=store, model=model)
+
+    assert [each.skill for each in again.layers] == ["follow-up-questions"]
+    assert again.layers[0].usage == first.layers[0].usage
+    assert again.usage == first.usage
+    assert len(model.requests) == again.usage.calls - again.usage.layers.calls
+
+
 def test_a_model_object_must_be_given_again(store):
     first = begun(store, a_model())
 
