@@ -149,7 +149,11 @@ def _problem_of(output: Any, skill: Skill) -> str:
     if not skill.output:
         return ""
     import jsonschema
+    from referencing.exceptions import Unresolvable
 
     validator = cast("Any", jsonschema.Draft202012Validator(dict(skill.output)))
-    error = next(validator.iter_errors(output), None)
+    try:
+        error = next(validator.iter_errors(output), None)
+    except (Unresolvable, RecursionError) as broken:
+        return f"its schema cannot be followed: {broken}"
     return f"{'/'.join(map(str, error.absolute_path)) or 'it'}: {error.message}" if error else ""
