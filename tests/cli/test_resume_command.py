@@ -77,7 +77,7 @@ def test_the_cache_is_used_when_it_is_asked_for(call, report, tmp_path, spelt):
     again = json.loads(call("run", spelt, report, TASK, "--store", place, "--json", "--quiet").stdout)
 
     assert again["answer"] == first["answer"]
-    assert [phase["calls"] for phase in again["usage"].values()] == [0, 0, 0]
+    assert {phase["calls"] for phase in again["usage"].values()} == {0}
     assert again["run_id"] != first["run_id"]
 
 
