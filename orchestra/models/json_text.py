@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic_core import from_json
 
 MOST_OPENINGS = 2_000  # the time that a repair takes grows with their square
+DEEPEST = 100  # lists and objects within one another; a result with many more cannot be put on record
 
 
 def parse_json(text: bytes | str) -> Any:
@@ -68,13 +69,30 @@ def repaired(text: str) -> Any:
 
 
 def well_formed(value: Any) -> Any:
-    """A JSON value, or a copy of it, whose texts hold no lone surrogates. Raises ValueError for what is no JSON."""
+    """A JSON value, or a copy of it, whose texts hold no lone surrogates. Raises ValueError for what is no JSON, or too deep."""
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None
+    if _is_deeper(value, DEEPEST):
+        raise ValueError(f"lists and objects are nested more than {DEEPEST} deep")
     mended = without_lone_surrogates(written)
     return value if mended is written else json.loads(mended)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    level: list[Any] = [value]
+    for _ in range(levels + 1):
+        level = [inner for outer in level for inner in _inner(outer)]
+        if not level:
+            return False
+    return True
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def without_lone_surrogates(text: str) -> str:

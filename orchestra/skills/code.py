@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, cast
 
 from orchestra.document import DocumentSet
 from orchestra.errors import SkillInvalid
-from orchestra.models.json_text import without_lone_surrogates
+from orchestra.models.json_text import well_formed
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def as_json(outcome: Any, name: str) -> Any:
     if hasattr(outcome, "model_dump"):
         outcome = outcome.model_dump(mode="json")
     try:
-        return json.loads(without_lone_surrogates(json.dumps(outcome, allow_nan=False, ensure_ascii=False)))
-    except (TypeError, ValueError, RecursionError) as error:
+        return json.loads(json.dumps(well_formed(outcome), ensure_ascii=False))
+    except ValueError as error:
         raise SkillInvalid(f"{name} gave something that is no JSON", cause=str(error)) from None
 
 
