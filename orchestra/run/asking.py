@@ -58,7 +58,8 @@ async def ask(
                 reply = await _send(run, node, model, request, timeout_s, record, streams_answer=streams_answer)
                 return reply
         finally:
-            flights.land(record.entry, flight, reply)
+            is_shared = reply is not None and not reply.answered_by  # who waits may not know the one who stood in
+            flights.land(record.entry, flight, reply if is_shared else None)
     return use(run, node, model, request, FinishedCall(reply, is_billed=False), "cache", streams_answer=streams_answer)
 
 

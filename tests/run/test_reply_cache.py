@@ -8,7 +8,7 @@ import pytest
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, codes, plan_of
 
 from orchestra import Cancellation, orchestrate, resume
-from orchestra.errors import InputInvalid, ModelRefused, StoreFull
+from orchestra.errors import InputInvalid, ModelOverloaded, ModelRefused, StoreFull
 from orchestra.models.protocol import ModelReply
 
 TASK = "What was revenue, and why did costs rise?"
@@ -213,6 +213,36 @@ def test_who_waits_for_a_call_that_fails_makes_his_own(store):
 
     assert sorted(result.status for result in outcomes) == ["completed", "failed"]
     assert len(second.sent("subtask")) == 2
+
+
+def test_who_waits_does_not_get_the_reply_of_a_model_that_he_did_not_name(store):
+    gate, other = Gate(ModelOverloaded("busy")), a_model("test:other", subtask="So says the other [L5].")
+    first, second = a_model(subtask=gate), a_model()
+    answers = {}
+
+    def one():
+        answers["first"] = run_with(store, None, models=[first, other], strategy="direct", max_attempts=2).answer
+
+    leader = threading.Thread(target=one)
+    leader.start()
+    assert gate.reached.wait(30)
+    follower_waits = threading.Event()
+
+    def hear(event):
+        if event.type == "slice-ready":
+            follower_waits.set()
+
+    def two():
+        answers["second"] = run_with(store, second, strategy="direct", on_event=hear).answer
+
+    follower = threading.Thread(target=two)
+    follower.start()
+    assert follower_waits.wait(30)
+    gate.opened.set()
+    leader.join()
+    follower.join()
+
+    assert answers == {"first": "So says the other [1?].", "second": "So it says [1?]."}
 
 
 def test_who_waits_for_a_call_of_a_run_that_is_cancelled_makes_his_own(store):
