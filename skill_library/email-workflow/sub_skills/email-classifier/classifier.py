@@ -246,4 +246,5 @@ def _line(mail: Mail) -> str:
     name = mail.fields["from"].partition("<")[0].strip(' "') or mail.fields["from"].strip("<>")
     subject = mail.fields.get("subject") or "(no subject)"
     reasons = "; ".join(mail.reasons) or "no rule speaks"
-    return f"- {subject} ({name}, {mail.fields.get('date') or 'no date'}) {mail.mark}. {mail.points} points: {reasons}."
+    day = mail.fields.get("date") or "no date"
+    return f"- {subject} ({name}, {day}) {mail.mark}. Points: {mail.points} ({reasons})."
