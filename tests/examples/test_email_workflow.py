@@ -72,7 +72,10 @@ def test_the_command_prints_the_mails_with_their_lines(orchestra, mailbox: Path)
     done = orchestra("route", QUERY, mailbox, "--no-store")
 
     assert done.returncode == 0, done.stderr
-    assert "- URGENT: water in the server room (Tomas Reyes, 2026-03-12 07:42) [1]. Points: 8 (+3 the subject says" in done.stdout
+    assert (
+        "- URGENT: water in the server room (Tomas Reyes, 2026-03-12 07:42) [1]. Points: 8 (+3 the subject says"
+        in done.stdout
+    )
     assert "[1] mailbox.md L5-L18 verified" in done.stdout
     assert "unverified" not in done.stdout
     assert "1 skill · 3 steps" in done.stderr
