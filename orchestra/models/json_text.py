@@ -69,7 +69,10 @@ def repaired(text: str) -> Any:
 
 
 def well_formed(value: Any) -> Any:
-    """A JSON value, or a copy of it, whose texts hold no lone surrogates. Raises ValueError for what is no JSON, or too deep."""
+    """A JSON value, or a copy of it, whose texts hold no lone surrogates.
+
+    Raises ValueError for what is no JSON, or is nested deeper than `DEEPEST`.
+    """
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, RecursionError) as error:

@@ -79,8 +79,12 @@ class Layers:
         name = f"{_NODE_NAMES[step.layer]}-{step.skill}"
         return self.run.node(name, step.layer, skill=step.skill, title=self._manifest(step.skill).description)
 
-    async def perform(self, step: ChainStep, node: Node) -> Any:
-        """The output of a skill of the chain, which sees what came before it. Raises what its work raises."""
+    async def perform(self, step: ChainStep, node: Node, *, retries: int | None = None) -> Any:
+        """The output of a skill of the chain, which sees what came before it. Raises what its work raises.
+
+        `retries`: how often it is done again when it fails, or each of its steps that does not say; None: as often as
+        the skill says, or the run.
+        """
         run, manifest, before = self.run, self._manifest(step.skill), self._before(step)
         answer = self.answer if step.layer != "enhancement" else self.answer_beside if ANSWER in before else ""
         earlier = self._outputs_of(before)
@@ -93,6 +97,8 @@ class Layers:
             documents=run.documents if len(run.documents) else None,
             answer=answer,
             mode=run.settings.mode,
+            retries=retries,
+            fixed_retries=None if manifest.is_composite else retries,
             model_tier=step.model_tier,
             lessons=await recalled(run, step.skill) if step.layer == "enhancement" else (),
         )

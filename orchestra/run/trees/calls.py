@@ -21,7 +21,8 @@ class SkillCall:
 
     `context` holds values of the caller by name, `parameters` those that are bound already, `outputs` what finished
     steps beside it gave, by skill, and `earlier` what the chain's earlier skills gave. `slice` is what it may see of
-    `documents`; code skills get these whole. `timeout_s` and `retries` None: the skill's own, else the run's.
+    `documents`; code skills get these whole. `timeout_s` and `retries` None: the skill's own, else the run's;
+    `fixed_retries` stands over these, for this call and none below it.
     """
 
     manifest: Manifest
@@ -38,6 +39,7 @@ class SkillCall:
     mode: str = "standard"
     timeout_s: float | None = None
     retries: int | None = None
+    fixed_retries: int | None = None
     model_tier: ModelTier = ""
     lessons: Sequence[Mapping[str, Any]] = ()
 
@@ -54,6 +56,7 @@ def called(call: SkillCall, manifest: Manifest, node: Node) -> SkillCall:
         context={**call.context, **call.parameters},
         parameters={},
         outputs={},
+        fixed_retries=None,
         earlier={**call.earlier, **call.outputs},
         timeout_s=caller.execution.timeout_per_skill or call.timeout_s,
         retries=next((each for each in own if each is not None), call.retries),

@@ -38,7 +38,8 @@ async def execute_skill(run: Run, call: SkillCall) -> SkillResult:
     if run.permits.skills.get(call.node.id) is not skill:
         permit(run, call.node, skill)
     call = await _approved(run, call, skill)
-    retries = run.settings.retries_of(replace(skill, retries=_first(skill.retries, call.retries)))
+    declared = replace(skill, retries=_first(skill.retries, call.retries))
+    retries = run.settings.retries_of(declared) if call.fixed_retries is None else call.fixed_retries
     if call.manifest.is_composite:
         result = await run_composite(
             run, call, sub_skills(run, call.manifest, call.node), skill.system_prompt, execute_skill

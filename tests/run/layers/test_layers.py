@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 from models_for_tests import ScriptedModel
 
-from orchestra.errors import GateFailed, InputInvalid, ModelOverloaded, SkillInvalid
-from orchestra.models.protocol import ModelReply, ModelRequest, Usage
-from orchestra.pipeline import orchestrate
+from orchestra.errors import GateFailed, InputInvalid, ModelOverloaded, SkillInvalid, UnexpectedFailure
+from orchestra.models.protocol import Cancellation, ModelReply, ModelRequest, Usage
+from orchestra.pipeline import orchestrate, resume
 from orchestra.result import LayerSkillReport, Result
 from orchestra.run.layers import enhancing
 from orchestra.runtime.events import Event, NodeUpdated
+from orchestra.runtime.retry import RetryPolicy
 from orchestra.skills import Skill, SkillLibrary
 from orchestra.skills.code import CodeContext
 from orchestra.skills.manifest import Manifest
+from orchestra.store import Store
 
 REPORT = "# Results\n\nRevenue was $40 million, said the Board of Directors (BOD).\n"
 TASK = "What was revenue, and who said so? The BOD?"
@@ -276,6 +278,95 @@ def test_an_execution_skill_is_tried_three_times_and_then_the_draft_stands():
     assert result.status == "partial"
     assert result.answer.startswith("Revenue was $40 million")
     assert [error.code for error in result.errors] == ["MODEL_OVERLOADED"]
+
+
+def counted(failures: int) -> tuple[list[int], Callable[[], dict[str, str]]]:
+    """A function that fails so often, and the list that its calls are counted in."""
+    calls: list[int] = []
+
+    def work() -> dict[str, str]:
+        calls.append(1)
+        if len(calls) <= failures:
+            raise RuntimeError("not yet")
+        return {"answer": "Revised [L3]."}
+
+    return calls, work
+
+
+AFTER = {"dependencies": ("answer",), "applies": "true"}
+
+
+@pytest.fixture
+def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RetryPolicy, "backoff_s", lambda *_: 0.0)
+
+
+@pytest.mark.usefixtures("no_backoff")
+@pytest.mark.parametrize("retry_on_failure", [0, 2])
+def test_code_of_the_execution_layer_is_tried_three_times_in_all(retry_on_failure: int):
+    calls, work = counted(2)
+    failed, never = counted(9)
+    library = with_skills(code("revise", work, "execution", **AFTER))
+    hopeless = with_skills(code("revise", never, "execution", **AFTER))
+    options = {"mode": "standard", "retry_on_failure": retry_on_failure, "max_attempts": 9}
+
+    revised, stands = run(library, **options), run(hopeless, **options)
+
+    assert (len(calls), len(failed)) == (3, 3)
+    assert revised.answer.startswith("Revised")
+    assert stands.answer.startswith("Revenue was $40 million")
+
+
+@pytest.mark.usefixtures("no_backoff")
+def test_what_comes_after_a_skill_that_blocks_is_not_done_and_after_another_one_is():
+    for blocks, status in ((True, "skipped"), (False, "completed")):
+        library = with_skills(
+            code("first", counted(9)[1], "execution", blocks_on_failure=blocks, **AFTER),
+            code("second", counted(0)[1], "execution", dependencies=("answer", "first"), applies="true"),
+        )
+
+        result = run(library, mode="standard")
+
+        assert result.status == "partial"
+        assert of(result, "first").status == ("failed" if blocks else "degraded")
+        assert of(result, "second").status == status
+
+
+@pytest.mark.usefixtures("no_backoff")
+def test_a_skill_before_the_answer_that_does_not_block_is_left_out():
+    library = with_skills(code("research", counted(9)[1], "execution", applies="true", blocks_on_failure=False))
+
+    result = run(library)
+
+    assert result.status == "partial"
+    assert result.answer.startswith("Revenue was $40 million")
+
+
+@pytest.mark.usefixtures("no_backoff")
+def test_a_run_that_a_skill_before_the_answer_has_ended_can_be_resumed(tmp_path: Path):
+    calls, work = counted(3)
+    library = with_skills(code("research", work, "execution", applies="true"))
+    model = answering(synthesis="Joined [L3].")
+
+    with Store.open(tmp_path / "runs.db") as store:
+        with pytest.raises(UnexpectedFailure):
+            run(library, model, store=store)
+        result = resume(store.runs()[0].id, store=store, model=model, skills=library)
+
+    assert len(calls) == 4
+    assert result.answer.startswith("Joined")
+
+
+def test_cancelling_a_revision_leaves_the_draft():
+    cancellation = Cancellation()
+    model = ScriptedModel(
+        subtask=lambda request: cancellation.cancel() or "{}" if "Judge the draft" in request.prompt else ANSWER
+    )
+
+    result = run(SkillLibrary.builtin(), model, mode="deep-work", cancellation=cancellation)
+
+    assert result.answer.startswith("Revenue was $40 million")
+    assert "CANCELLED" in [error.code for error in result.errors]
 
 
 def test_each_layer_has_its_nodes():
