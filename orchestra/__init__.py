@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
     from orchestra.pipeline import (
         compare_strategies,
+        compose_skills,
         make_plan,
         orchestrate,
         orchestrate_async,
