@@ -48,6 +48,10 @@ NOTICES: Mapping[str, Meaning] = {
     "DATA_FLOW_IGNORED": Meaning(
         "A line of a composite skill's data flow names nothing that exists.", "Correct the line in the manifest."
     ),
+    "DATA_NOT_REVISED": Meaning(
+        "A skill revised the text of an answer that has data as well; these are still those of the draft.",
+        "Hold the data to the text, or ask without a mode that revises.",
+    ),
     "DOCUMENT_MENDED": Meaning(
         "Something in a document had to be replaced to read it, such as bytes that are no text.",
         "Look whether the document is whole.",

@@ -271,18 +271,25 @@ async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema |
     assignments = assemble(run, plan)
     if schema is not None and is_direct(plan) and not prepared and not tool_names(run, assignments[0].skill):
         findings, draft = await answer_with_data(run, assignments[0], schema)
-        await enhancing.end(draft)
-        return report(run, plan, assignments, findings, draft, layers)
-    findings = await execute(run, plan, assignments, streams=schema is None)
-    if run.people.waiting:
-        draft = Draft("")
-    elif run.settings.strategy == "route" and schema is None:
-        draft = Draft(await joined_message(run, plan, findings))
     else:
-        draft = await join(run, [*prepared, *findings], schema, self_answered=len(plan.self_answered))
-    draft = await revise(layers, enhancing, draft)
-    await enhancing.end(draft)
-    return report(run, plan, assignments, findings, draft, layers)
+        findings = await execute(run, plan, assignments, streams=schema is None)
+        draft = await _joined(run, plan, prepared, findings, schema)
+    revised = await revise(layers, enhancing, draft)
+    if revised.text != draft.text and schema is not None:
+        run.warn("DATA_NOT_REVISED", "the text of the answer was revised; its data are those of the draft")
+    await enhancing.end(revised)
+    return report(run, plan, assignments, findings, revised, layers)
+
+
+async def _joined(
+    run: Run, plan: Plan, prepared: Sequence[Finding], findings: Sequence[Finding], schema: AnswerSchema | None
+) -> Draft:
+    """The draft of the answer; empty where the run waits for a person."""
+    if run.people.waiting:
+        return Draft("")
+    if run.settings.strategy == "route" and schema is None:
+        return Draft(await joined_message(run, plan, findings))
+    return await join(run, [*prepared, *findings], schema, self_answered=len(plan.self_answered))
 
 
 async def orchestrate_async(
@@ -354,15 +361,18 @@ def make_plan(
     config: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Plan:
-    """The planning phase alone, its self-answers checked: no call by `direct`. Raises as `orchestrate` does."""
+    """The planning phase alone, behind the gates, its self-answers checked: no call by `direct`.
+
+    Raises as `orchestrate` does.
+    """
     configuration = configure(options, config)
     models = configuration.models(model)
-    run = Run.prepare(
-        context, task, skills, models, configuration.settings, Services(on_event, policy=configuration.policy)
-    )
+    services = Services(on_event, policy=configuration.policy, modes=configuration.modes, tiers=configuration.tiers)
+    run = Run.prepare(context, task, skills, models, configuration.settings, services)
 
     async def story() -> Plan:
         run.start()
+        await pass_gates(Layers.of(run), has_plan=False)
         plan = check_self_answers(run, await decide(run))
         end(run, "completed")
         return plan

@@ -13,7 +13,7 @@ from models_for_tests import ScriptedModel
 
 from orchestra.errors import GateFailed, InputInvalid, ModelOverloaded, SkillInvalid, UnexpectedFailure
 from orchestra.models.protocol import Cancellation, ModelReply, ModelRequest, Usage
-from orchestra.pipeline import orchestrate, resume
+from orchestra.pipeline import make_plan, orchestrate, resume
 from orchestra.result import LayerSkillReport, Result
 from orchestra.run.layers import enhancing
 from orchestra.runtime.events import Event, NodeUpdated
@@ -258,6 +258,32 @@ def test_deep_work_critiques_the_draft_once_and_revises_it_once():
     assert ANSWER in asked[0]
     assert result.answer == "Revenue was $40 million, said the Board of Directors [1]."
     assert result.citations[0].first_line == 3
+
+
+def test_an_answer_with_data_is_revised_too_and_the_run_says_that_its_data_are_not():
+    def reply(request: ModelRequest) -> str:
+        is_reflecting = "Judge the draft" in request.prompt
+        revision = {"critique": "short", "answer": "Revised [L3]."}
+        return json.dumps(revision if is_reflecting else {"answer": ANSWER, "data": {"usd": 40}})
+
+    result = run(
+        SkillLibrary.builtin(), ScriptedModel(subtask=reply), mode="deep-work", answer_schema={"type": "object"}
+    )
+
+    assert result.answer.startswith("Revised")
+    assert result.data == {"usd": 40}
+    assert [notice.code for notice in result.warnings] == ["DATA_NOT_REVISED"]
+
+
+def test_no_plan_is_asked_for_behind_a_gate_that_blocks():
+    model = ScriptedModel(plan={})
+
+    with pytest.raises(GateFailed, match="it is late"):
+        make_plan(
+            REPORT, TASK, with_skills(code("calm", lambda: {"ok": False, "reason": "it is late"}, "guarantee")), model
+        )
+
+    assert model.requests == []
 
 
 def test_a_draft_that_stands_is_left_as_it_is():
