@@ -72,7 +72,7 @@ def compose(
     own_modes: Mapping[str, Sequence[str]] | None = None,
 ) -> SkillChain:
     """The chain of a task. Every guarantee and enhancement belongs to it that applies; an execution skill does if it
-    has a condition, and the condition holds: one without is for plans to name.
+    has a condition, and the condition holds: one without is for plans to name. One that is not trusted has to be named.
 
     `documents` are `{"name", "lines", "tokens"}` each. A mode of `own_modes` is its skills, in its order.
 
@@ -113,6 +113,8 @@ class _Choice:
             return
         if self._values["mode"] == ECO and manifest.eco_mode_skip:
             self._skipped[name] = "the mode eco skips it"
+        elif not manifest.is_trusted:  # it would hold up, or rewrite, what nobody asked it about
+            self._skipped[name] = "it is not trusted: `orchestra skills trust` says how it can be"
         elif not manifest.applies:
             self.take(name, f"every task has its {layer}s")
         else:

@@ -16,6 +16,7 @@ from orchestra.errors import SkillInvalid
 
 LONGEST_CONDITION = 1000  # characters
 MOST_COMPREHENSIONS = 1  # one within another would take time by the product of their lists
+_MAP = re.compile(r"\.\s*map\s*\(")
 _COMPREHENSION = re.compile(r"\.\s*(map|filter|exists|exists_one|all)\s*\(")
 
 
@@ -57,6 +58,12 @@ def _compiled(text: str) -> Any:
         raise SkillInvalid(f"a condition is {len(text):,} characters long", cause=f"at most {LONGEST_CONDITION:,}")
     if len(_COMPREHENSION.findall(text)) > MOST_COMPREHENSIONS:
         raise SkillInvalid(f"the condition {text!r} goes through several lists", cause="one at most, to stay fast")
+    if _MAP.search(text):
+        raise SkillInvalid(
+            f"the condition {text!r} makes a list", cause="a list of lists takes long; exists, all and filter ask one"
+        )
+    if "//" in text and "\n" in text:
+        raise SkillInvalid(f"the condition {text!r} has a comment", cause="a comment would hide what it goes through")
     import cel
 
     try:

@@ -41,6 +41,31 @@ def test_eco_leaves_enhancements_out_and_says_so():
     assert {each.skill: each.reason for each in chain.skipped}["glossary"] == "the mode eco skips it"
 
 
+def test_what_is_not_trusted_stands_around_a_task_only_where_a_mode_names_it():
+    library = [
+        skill("blocks", "guarantee", is_trusted=False),
+        skill("rewrites", "execution", "answer", applies="true", is_trusted=False),
+    ]
+
+    assert names("standard", library) == ["answer"]
+    assert "not trusted" in compose("Why?", "standard", library).skipped[0].reason
+    assert names("own", library, own_modes={"own": ["blocks"]}) == ["blocks", "answer"]
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "documents.map(d, documents) == []",
+        "documents.exists(a, documents.exists(b, documents.exists(c, a == b)))",
+        "documents.// a\nexists(a, documents.// b\nexists(b, a == b))",
+        "documents.exists//\n(a, documents.exists//\n(b, a == b))",
+    ],
+)
+def test_a_condition_that_could_take_long_is_refused(bomb: str):
+    with pytest.raises(SkillInvalid):
+        names("standard", [skill("slow", "guarantee", applies=bomb)])
+
+
 def test_deep_work_reflects_on_the_answer_after_it():
     chain = compose("Why?", "Deep_Work", LIBRARY)
 
