@@ -64,6 +64,10 @@ NOTICES: Mapping[str, Meaning] = {
     "GATE_DEGRADED": Meaning(
         "A guarantee that does not block was not held, and the run went on.", "Mend what the message names."
     ),
+    "LESSONS_NOT_KEPT": Meaning(
+        "What a skill wanted to keep for later runs over the same documents was not kept.",
+        "Let it keep less, or see to the store.",
+    ),
     "MODEL_FELL_BACK": Meaning(
         "A model was overloaded or out of reach, and the next one of `models` took over.",
         "Expect its price and its quality; nothing need be done.",
@@ -139,5 +143,8 @@ NOTICES: Mapping[str, Meaning] = {
     ),
     "TOOLS_NOT_TAKEN": Meaning(
         "A model's server takes no tools, so its subtask was asked without them.", "Use a model that takes tools."
+    ),
+    "VERSION_CHANGED": Meaning(
+        "Another version of Orchestra began the run that is resumed; what this one asks otherwise is asked anew.",
     ),
 }

@@ -36,6 +36,8 @@ def codes_of_notices() -> Iterator[tuple[str, ast.expr]]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name == "warn":
             yield place, node.args[0]
+        elif name == "_warn_later":
+            yield place, node.args[1]
         elif name == "Notice":
             yield place, next(keyword.value for keyword in node.keywords if keyword.arg == "code")
 
