@@ -89,7 +89,7 @@ def report(
         waiting=_waiting(run),
         route=_route(run),
         layers=around,
-        layer_metrics=_layer_metrics(around, usage, duration_ms),
+        layer_metrics=_layer_metrics(around, usage, duration_ms - layers.held_up_ms),
         documents=run.documents.names,
         models=run.model_names,
         fingerprint=fingerprint(assignments, max_tokens=run.settings.max_tokens, temperature=run.settings.temperature),
@@ -154,7 +154,10 @@ def _layer_report(run: Run, outcome: LayerOutcome) -> LayerSkillReport:
 
 
 def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duration_ms: float) -> dict[str, LayerMetrics]:
-    """What each layer took; the task's own work counts as execution."""
+    """What each layer took; the task's own work counts as execution: all that comes after the gates.
+
+    `duration_ms` is that of the run until only enhancements were under way, which run beside it.
+    """
     metrics: dict[str, LayerMetrics] = {}
     for layer in ("guarantee", "enhancement", "execution"):
         ours = [report for report in reports if report.layer == layer]
@@ -162,7 +165,7 @@ def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duratio
         spent_ms = sum(report.duration_ms or 0.0 for report in ours)
         if layer == "execution":
             parts += [usage.plan, usage.subtasks, usage.synthesis]
-            spent_ms = duration_ms - sum(each.duration_ms for each in metrics.values())
+            spent_ms = duration_ms - metrics["guarantee"].duration_ms
         metrics[layer] = LayerMetrics(
             calls=sum(part.calls for part in parts),
             input_tokens=sum(part.total_input_tokens for part in parts),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, WAITING
-from orchestra.cli.report import answer_text, capsule, waiting_text
+from orchestra.cli.report import answer_text, capsule, layer_lines, waiting_text
 from orchestra.cli.terminal import as_json, print_answer, say, say_error
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def tell(result: Result, *, is_json: bool, output: Path | None, is_quiet: bool) 
     if result.waiting:
         say(waiting_text(result, click.get_current_context().params.get("store")))
     if not is_quiet:
-        say(capsule(result))
+        say("\n".join((capsule(result), *layer_lines(result))))
     is_interrupted = any(error.code == "CANCELLED" for error in result.errors)
     return INTERRUPTED if result.status == "failed" and is_interrupted else EXIT_CODES[result.status]
 

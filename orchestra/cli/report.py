@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from orchestra.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from orchestra.document import Citation
-    from orchestra.result import Result, Savings, StepReport, SubtaskResult
+    from orchestra.result import LayerMetrics, Result, Savings, StepReport, SubtaskResult
 
 QUOTE_LENGTH = 90
 ASKED = {"approval": "approval", "permission": "permission", "ask_user": "words"}
@@ -58,6 +59,30 @@ def capsule(result: Result) -> str:
         _price(result.usage.cost_usd),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def layer_lines(result: Result) -> list[str]:
+    """A line per layer, where more than gates stood around the task: its skills, and what they took."""
+    if all(each.layer == "guarantee" or each.status == "skipped" for each in result.layers):
+        return []
+    return [_layer_line(result, layer, metrics) for layer, metrics in result.layer_metrics.items()]
+
+
+def _layer_line(result: Result, layer: str, metrics: LayerMetrics) -> str:
+    statuses = Counter(each.status for each in result.layers if each.layer == layer and each.status != "skipped")
+    amiss = [f"{count} {status}" for status, count in statuses.items() if status != "completed"]
+    skills = _counted(statuses.total(), "skill") if statuses else ""
+    if layer == "execution":
+        skills = f"the task and {skills}" if skills else "the task"
+    parts = [
+        ", ".join((skills or "no skill", *amiss)),
+        _counted(metrics.calls, "call"),
+        f"{metrics.input_tokens:,} tokens in",
+        f"{metrics.output_tokens:,} out",
+        _price(metrics.cost_usd),
+        _duration(metrics.duration_ms),
+    ]
+    return f"{layer}: {' · '.join(part for part in parts if part)}"
 
 
 def _tokens(result: Result) -> str:

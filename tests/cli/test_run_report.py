@@ -5,10 +5,19 @@ from __future__ import annotations
 import pytest
 
 from orchestra.cli.bill import Bill, BillLine, bill_text
-from orchestra.cli.report import answer_text, capsule, source_line, store_words
+from orchestra.cli.report import answer_text, capsule, layer_lines, source_line, store_words
 from orchestra.document import Citation
 from orchestra.planning.plan import Plan
-from orchestra.result import OtherWay, Result, RunUsage, Savings, SubtaskResult, UsageReport
+from orchestra.result import (
+    LayerMetrics,
+    LayerSkillReport,
+    OtherWay,
+    Result,
+    RunUsage,
+    Savings,
+    SubtaskResult,
+    UsageReport,
+)
 
 
 def citation(**changes: object) -> Citation:
@@ -153,3 +162,23 @@ def test_the_bill_is_a_table_that_fits_80_columns() -> None:
 )
 def test_a_command_that_is_shown_names_the_store_and_no_password(store: str | None, words: str) -> None:
     assert store_words(store) == words
+
+
+def test_layers_have_a_line_each_once_more_than_gates_stood_around_the_task():
+    gate = LayerSkillReport(skill="readable", layer="guarantee", status="completed")
+    late = LayerSkillReport(skill="slow", layer="enhancement", status="late")
+    glossary = LayerSkillReport(skill="glossary", layer="enhancement", status="completed")
+    metrics = {
+        "guarantee": LayerMetrics(duration_ms=12.0),
+        "enhancement": LayerMetrics(calls=1, input_tokens=1_200, output_tokens=80, cost_usd=0.004, duration_ms=1_500.0),
+        "execution": LayerMetrics(calls=3, input_tokens=12_000, output_tokens=900, duration_ms=61_000.0),
+    }
+    eco = RESULT.model_copy(update={"layers": (gate,), "layer_metrics": metrics})
+    standard = RESULT.model_copy(update={"layers": (gate, late, glossary), "layer_metrics": metrics})
+
+    assert layer_lines(eco) == []
+    assert layer_lines(standard) == [
+        "guarantee: 1 skill · 0 calls · 0 tokens in · 0 out · 0.0 s",
+        "enhancement: 2 skills, 1 late · 1 call · 1,200 tokens in · 80 out · $0.004 · 1.5 s",
+        "execution: the task · 3 calls · 12,000 tokens in · 900 out · 1 min 1 s",
+    ]

@@ -50,6 +50,7 @@ class Layers:
     outcomes: dict[str, LayerOutcome] = field(default_factory=dict[str, LayerOutcome])
     answer: str = ""
     answer_beside: str = ""
+    held_up_ms: float = 0.0
 
     @classmethod
     def of(cls, run: Run) -> Layers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 
 from orchestra.errors import OrchestraError
@@ -52,10 +53,12 @@ class Enhancing:
         Where the run waits for people, there is no answer yet: those that need it are not done.
         """
         if self._layers.run.people.waiting:
-            return await self._layers.run.scheduler.join(self._without_answer())
+            return await self._layers.run.scheduler.join(self._without_answer(), at_most_s=GRACE_S)
         self._layers.answer = draft.text
         self._release(draft.text)
+        began = time.monotonic()
         await self._layers.run.scheduler.join(list(self._jobs.values()), at_most_s=GRACE_S)
+        self._layers.held_up_ms = (time.monotonic() - began) * 1000
         for name, job in self._jobs.items():
             if not job.is_done:
                 self._leave(name)

@@ -130,6 +130,21 @@ def test_an_enhancement_that_fails_costs_nothing_but_itself():
     assert [notice.code for notice in result.warnings] == ["ENHANCEMENT_FAILED"]
 
 
+def test_what_runs_beside_the_work_takes_nothing_off_its_time():
+    is_answered = threading.Event()
+    library = with_skills(code("beside", lambda: is_answered.wait(30), "enhancement"))
+
+    def reply(request: ModelRequest) -> str:
+        threading.Event().wait(0.2)
+        is_answered.set()
+        return ANSWER
+
+    result = run(library, ScriptedModel(subtask=reply), mode="standard")
+
+    metrics = result.layer_metrics
+    assert metrics["execution"].duration_ms > metrics["enhancement"].duration_ms / 2
+
+
 def test_one_that_waits_for_a_failed_enhancement_goes_on_without_it():
     seen: list[CodeContext] = []
     library = with_skills(
