@@ -13,7 +13,7 @@ from orchestra.run.replies import FinishedCall, error_payload, finished_call, re
 from orchestra.run.spending import amount_of, billed_usage, sent_tokens
 from orchestra.run.standing_in import keep_bill, stand_in_for
 from orchestra.run.state import Run
-from orchestra.runtime.calls import add, replay
+from orchestra.runtime.calls import add, model_name, replay
 from orchestra.runtime.events import EffectReplayed
 from orchestra.runtime.node import Node
 
@@ -101,6 +101,8 @@ def use(
         run.scheduler.begin(node)
         raise error
     replay(run.scheduler, node, call.reply, streams_answer=streams_answer)
+    if call.reply.answered_by:
+        run.warn("MODEL_FELL_BACK", f"{call.reply.answered_by} stood in for {model_name(model)}", node.id)
     if not call.is_billed:
         return call.reply
     usage, answering = call.reply.usage, stand_in_for(run, model, call.reply)

@@ -159,6 +159,18 @@ def test_what_attempts_that_failed_have_cost_is_still_on_the_bill(store):
     assert again.usage.model_dump() == first.usage.model_dump()
 
 
+def test_a_run_that_goes_on_says_too_which_model_stood_in(store):
+    busy, other = a_model(subtask=ModelOverloaded("busy")), a_model()
+    other.name = "test:other"
+    first = begun(store, None, models=[busy, other], strategy="direct", max_attempts=2)
+
+    again = resume(first.run_id, store=store, models=[busy, other])
+
+    assert codes(again) == codes(first) == ["MODEL_FELL_BACK"]
+    assert again.usage == first.usage
+    assert len(other.requests) == 1
+
+
 def test_a_refusal_that_was_billed_is_not_paid_for_twice(store):
     refused = ModelRefused("no", usage=Usage(50, output_tokens=5))
     first = orchestrate(
