@@ -76,9 +76,9 @@ def _layer_line(result: Result, layer: str, metrics: LayerMetrics) -> str:
         skills = f"the task and {skills}" if skills else "the task"
     parts = [
         ", ".join((skills or "no skill", *amiss)),
-        _counted(metrics.calls, "call"),
-        f"{metrics.input_tokens:,} tokens in",
-        f"{metrics.output_tokens:,} out",
+        _counted(metrics.calls, "call") if metrics.calls else "",
+        f"{metrics.input_tokens:,} tokens in" if metrics.calls else "",
+        f"{metrics.output_tokens:,} out" if metrics.calls else "",
         _price(metrics.cost_usd),
         _duration(metrics.duration_ms),
     ]

@@ -178,7 +178,7 @@ def test_layers_have_a_line_each_once_more_than_gates_stood_around_the_task():
 
     assert layer_lines(eco) == []
     assert layer_lines(standard) == [
-        "guarantee: 1 skill · 0 calls · 0 tokens in · 0 out · 0.0 s",
+        "guarantee: 1 skill · 0.0 s",
         "enhancement: 2 skills, 1 late · 1 call · 1,200 tokens in · 80 out · $0.004 · 1.5 s",
         "execution: the task · 3 calls · 12,000 tokens in · 900 out · 1 min 1 s",
     ]
