@@ -101,7 +101,7 @@ class Layers:
             retries=retries,
             fixed_retries=None if manifest.is_composite else retries,
             model_tier=step.model_tier,
-            lessons=await recalled(run, step.skill) if step.layer == "enhancement" else (),
+            lessons=await recalled(run, node, step.skill) if step.layer == "enhancement" else (),
         )
         if not manifest.is_composite and manifest.parameters:
             wanted = Parameters.of(manifest.parameters)

@@ -9,23 +9,38 @@ from typing import Any
 from orchestra.errors import OrchestraError
 from orchestra.run.loading import digest_of
 from orchestra.run.state import Run
+from orchestra.runtime.node import Node
 
 MOST_LESSONS = 100
 LARGEST_BYTES = 256 * 1024
 
 
-async def recalled(run: Run, skill: str) -> list[Mapping[str, Any]]:
-    """What `skill` kept of the run's documents, the oldest first; nothing without a store."""
-    store = run.store
+async def recalled(run: Run, node: Node, skill: str) -> list[Mapping[str, Any]]:
+    """What `skill` kept of the run's documents, the oldest first; nothing without a store.
+
+    A run that goes on recalls what it did when it began, and not what it has kept itself since.
+    """
+    store, journal = run.store, run.journal
     if store is None:
         return []
+    key = journal.key(node.id, "code", _kind(skill))
+    known = journal.find(key)
+    if known is not None and known.payload is not None:
+        return _read(json.dumps(known.payload.get("lessons")).encode())
     digests = [digest_of(document) for document in run.documents]
     found = await run.scheduler.call_apart(lambda: [store.derived(digest, _kind(skill)) for digest in digests])
     lessons: dict[str, Mapping[str, Any]] = {}
     for payload in found:
         for lesson in _read(payload):
             lessons.setdefault(json.dumps(lesson, sort_keys=True), lesson)
-    return list(lessons.values())
+    payload = {"lessons": list(lessons.values())}
+
+    def put() -> None:
+        journal.begin(key)
+        journal.finish(key, payload)
+
+    await run.scheduler.call_apart(put)
+    return payload["lessons"]
 
 
 async def keep(run: Run, skill: str, output: Any) -> None:

@@ -19,7 +19,7 @@ from orchestra.run.layers import enhancing
 from orchestra.runtime.events import Event, NodeUpdated
 from orchestra.runtime.retry import RetryPolicy
 from orchestra.skills import Skill, SkillLibrary
-from orchestra.skills.code import CodeContext
+from orchestra.skills.code import CallSkill, CodeContext
 from orchestra.skills.manifest import Manifest
 from orchestra.store import Store
 
@@ -505,3 +505,27 @@ def test_a_prompt_can_be_a_gate():
 
     with pytest.raises(GateFailed, match="polite: rude"):
         run(with_skills((skill, {"output": skill.output})), model)
+
+
+def test_a_run_that_goes_on_has_the_lessons_that_it_began_with(tmp_path: Path):
+    seen: list[list[Any]] = []
+
+    def learn(context: CodeContext) -> Any:
+        seen.append(list(context.lessons))
+        said = yield CallSkill("think", {"known": len(context.lessons)})
+        return {"keep": [*context.lessons, {"said": said}]}
+
+    think = Manifest("think", "Thinks.", given=Skill("think", "Thinks.", "Think."), source="custom")
+    library = with_skills(code("learn", learn, "enhancement", dependencies=("answer",), children=(think,)))
+    model = answering()
+    with Store.open(tmp_path / "runs.db") as store:
+        first = run(library, model, mode="standard", store=store)
+        store.end_run(first.run_id, "running")
+        sent = len(model.requests)
+
+        again = resume(first.run_id, store=store, model=model, skills=library)
+
+    assert of(first, "learn").status == "completed"
+    assert seen == [[], []]
+    assert len(model.requests) == sent
+    assert of(again, "learn").output == of(first, "learn").output
