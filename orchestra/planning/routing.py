@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -49,7 +49,7 @@ class SubSkillCard:
     def line(self) -> str:
         takes = [name if name in self.parameters.required else f"{name}?" for name in self.parameters.properties]
         parts = [
-            f"{self.name}{' (composite)' if self.is_composite else ''}: {self.description}",
+            f"{self.name}{' (composite)' if self.is_composite else ''}: {self.description.rstrip('.')}",
             f"takes {', '.join(takes)}" if takes else "",
             f"gives {', '.join(self.outputs)}" if self.outputs else "",
             f"after {', '.join(self.dependencies)}" if self.dependencies else "",
@@ -64,7 +64,7 @@ def intent_request(query: str, skills: Sequence[tuple[str, str]], *, temperature
         Catalogue(tuple(skills)),
         Task(query),
     )
-    return _request(blocks, Intent.model_json_schema(), "intent", temperature)
+    return _request(blocks, _bare(Intent.model_json_schema()), "intent", temperature)
 
 
 def decomposition_request(
@@ -79,7 +79,7 @@ def decomposition_request(
         SubSkills(listed, needs),
         Task(query),
     )
-    return _request(blocks, Decomposition.model_json_schema(), "decomposition", temperature)
+    return _request(blocks, _bare(Decomposition.model_json_schema()), "decomposition", temperature)
 
 
 def resolution_request(
@@ -118,7 +118,7 @@ def wording_request(
         Facts("results", dict(results)),
         Task(query),
     )
-    return _request(blocks, Wording.model_json_schema(), "wording", temperature, max_tokens, "synthesis")
+    return _request(blocks, _bare(Wording.model_json_schema()), "wording", temperature, max_tokens, "synthesis")
 
 
 def skill_request(
@@ -138,6 +138,8 @@ def skill_request(
         blocks.append(SliceBlock(slice_))
     hint = f"\nReply form: {skill.output_hint}" if skill.output_hint else ""
     blocks.append(Instructions(skill.system_prompt + hint))
+    if output is None and not slice_:
+        blocks.append(Instructions(prompt("skill_text")))
     if output is not None:
         blocks.append(Instructions(prompt("skill_output").replace("{schema}", _json(output))))
     if results:
@@ -174,6 +176,16 @@ def read_reply(reply: ModelReply, kind: type[R]) -> R:
     except (ValueError, RecursionError) as error:
         cause = str(error)
     raise PlanInvalid(f"the reply is no {kind.__name__.lower()}", cause=cause, raw=reply.text)
+
+
+def _bare(schema: Any) -> Any:
+    """A schema without titles and descriptions, which are for readers of this code."""
+    if isinstance(schema, list):
+        return [_bare(each) for each in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    fields = cast("dict[str, Any]", schema)
+    return {key: _bare(value) for key, value in fields.items() if key not in ("title", "description")}
 
 
 def _resolution_schema(schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

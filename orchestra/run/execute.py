@@ -32,7 +32,7 @@ from orchestra.run.retrying import with_retries
 from orchestra.run.state import Run
 from orchestra.run.tool_loop import answer
 from orchestra.run.toolbox import tool_names
-from orchestra.run.trees.routing import is_tree, tree_reply
+from orchestra.run.trees.routing import is_called, tree_reply
 from orchestra.runtime.calls import cache_minimum, model_base_url, model_name
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Job, Milestone
@@ -97,7 +97,7 @@ def _calls(run: Run, assignments: Sequence[Assignment]) -> dict[str, tuple[Assig
     bundles = merge(
         assignments,
         max_tokens=run.settings.max_tokens,
-        is_alone=lambda assignment: is_tree(assignment.skill) or bool(tool_names(run, assignment.skill)),
+        is_alone=lambda assignment: is_called(run, assignment.skill) or bool(tool_names(run, assignment.skill)),
     )
     minimum = cache_minimum(run.worker)
     slices = share(bundles, run.documents, partial(_cache_prices, run.worker, minimum) if minimum else None)
@@ -131,11 +131,15 @@ async def _execute_one(
         if assignment.error is not None:
             raise assignment.error
         known = [findings[name] for name in assignment.subtask.depends_on]
-        if assignment.skill.needs_approval and not is_tree(assignment.skill):  # a tree asks once it has its values
+        if assignment.skill.needs_approval and not is_called(
+            run, assignment.skill
+        ):  # which asks once it has its values
             assignment = await approve_subtask(run, node, assignment, call.slices, known)
         subtask = assignment.subtask
         one = partial(_try, run, node, assignment, call, known, streams_answer=streams_answer)
-        retries = 0 if is_tree(assignment.skill) else run.settings.retries_of(assignment.skill)  # its steps have theirs
+        retries = (
+            0 if is_called(run, assignment.skill) else run.settings.retries_of(assignment.skill)
+        )  # its steps have theirs
         text = await with_retries(run, node, retries, one)
         findings[subtask.id] = Finding(subtask.id, subtask.task, text)
     finally:
@@ -154,7 +158,7 @@ async def _try(
     streams_answer: bool,
 ) -> str:
     """What a subtask found; `number` counts the tries from 0. Only the first one shares a call with other subtasks."""
-    if is_tree(assignment.skill):
+    if is_called(run, assignment.skill):
         return await tree_reply(run, node, assignment, known)
     shared = call if number == 0 else _Shared(Bundle((assignment,)), call.slices)
     run.followups.pop(assignment.subtask.id, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol, cast
 
 from orchestra.document import count_tokens
@@ -34,9 +35,14 @@ def model_base_url(model: Model) -> str:
 
 def model_host(model: Model) -> str:
     """The host that a model's requests go to; empty for one that runs here."""
+    return _host_of(model_base_url(model))
+
+
+@lru_cache(maxsize=256)
+def _host_of(url: str) -> str:
     from urllib.parse import urlsplit
 
-    return urlsplit(model_base_url(model)).hostname or ""
+    return urlsplit(url).hostname or ""
 
 
 def context_window(model: Model) -> int | None:

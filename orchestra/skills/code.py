@@ -17,6 +17,7 @@ import inspect
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 from orchestra.document import DocumentSet
@@ -99,7 +100,7 @@ def as_json(outcome: Any, name: str) -> Any:
 
 
 def _arguments(function: Callable[..., Any], parameters: Mapping[str, Any], context: CodeContext) -> dict[str, Any]:
-    wanted = inspect.signature(function).parameters
+    wanted = _parameters_of(function)
     takes_all = any(each.kind is each.VAR_KEYWORD for each in wanted.values())
     given = {name: value for name, value in parameters.items() if takes_all or name in wanted}
     if "context" in wanted:
@@ -117,3 +118,15 @@ def _arguments(function: Callable[..., Any], parameters: Mapping[str, Any], cont
 
 def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__qualname__", type(function).__name__))
+
+
+def _parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return _signature(function)
+    except TypeError:  # an object that cannot be hashed
+        return inspect.signature(function).parameters
+
+
+@lru_cache(maxsize=256)
+def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters

@@ -39,10 +39,18 @@ async def plan_by_skills(run: Run) -> Plan:
     in_turn = intent.execution_order == "sequential"
     before = [[], *([name] if in_turn else [] for name in names)]
     subtasks = [
-        Subtask(id=name, task=run.task, skill=skill, depends_on=needed)
+        Subtask(id=name, task=_part_of(run, skill, len(names)), skill=skill, depends_on=needed)
         for name, skill, needed in zip(names, intent.primary_skills, before, strict=False)
     ]
     return Plan(subtasks=subtasks, reasoning=intent.reasoning)
+
+
+def _part_of(run: Run, skill: str, skills: int) -> str:
+    """The query, and for one prompt among several skills, which part of it is meant: it would miss the others' part."""
+    manifest = run.library.manifests[skill]
+    if skills == 1 or manifest.type != "prompt" or manifest.parameters:
+        return run.task
+    return f"{run.task}\n\nDo only the part of this that the following is about: {manifest.description}"
 
 
 def routable(run: Run) -> list[Manifest]:
@@ -59,6 +67,11 @@ def is_tree(skill: Skill) -> bool:
     """Whether a skill's work is more than one prompt."""
     manifest = skill.manifest
     return skill.function is not None or (manifest is not None and (manifest.is_composite or bool(manifest.parameters)))
+
+
+def is_called(run: Run, skill: Skill) -> bool:
+    """Whether a subtask of the skill is a call with parameters, and not a prompt over a slice: there may be no document."""
+    return is_tree(skill) or (run.settings.strategy == "route" and not len(run.documents))
 
 
 async def tree_reply(run: Run, node: Node, assignment: Assignment, known: Sequence[Finding]) -> str:
