@@ -70,7 +70,7 @@ def is_tree(skill: Skill) -> bool:
 
 
 def is_called(run: Run, skill: Skill) -> bool:
-    """Whether a subtask of the skill is a call with parameters, and not a prompt over a slice: there may be no document."""
+    """Whether a subtask of the skill is a call with parameters, and not a prompt over a slice."""
     return is_tree(skill) or (run.settings.strategy == "route" and not len(run.documents))
 
 
