@@ -12,6 +12,7 @@ from orchestra.errors import NodeTimeout, OrchestraError, RunCancelled, Unexpect
 from orchestra.models.protocol import Deadline
 from orchestra.runtime.effects import Call, HeldBack, Job
 from orchestra.runtime.events import EventStream
+from orchestra.runtime.node import Node
 from orchestra.runtime.workers import Lane, Turn, WorkerPool, borrow, give_back
 
 GRACE_S = 0.25  # past its deadline, how long a call may take to say so itself
@@ -79,8 +80,8 @@ class Admission:
 
     def _dispatch(self) -> None:
         """Hand queued calls to the pool, as many as may be under way at a time."""
-        while self._queued and len(self._under_way) < self._max_workers:
-            job, call = self._queued.popleft()
+        while len(self._under_way) < self._max_workers and (queued := self._next()) is not None:
+            job, call = queued
             if job.waiting_for is not call:
                 continue
             if self._lane is None:
@@ -89,6 +90,16 @@ class Admission:
                 self._under_way[call] = (job, self._lane.submit(partial(self._work, job, call)))
             except RunCancelled as closed:
                 self._on_end(job, call, None, closed)
+
+    def _next(self) -> tuple[Job[Any], Call] | None:
+        """The call that came first. Those beside the work leave it a place, unless there is one in all."""
+        beside = sum(_is_beside(call.node) for call in self._under_way)
+        is_full = beside >= max(1, self._max_workers - 1)
+        for place, (job, call) in enumerate(self._queued):
+            if not (is_full and _is_beside(call.node)):
+                del self._queued[place]
+                return job, call
+        return None
 
     def _pool(self) -> WorkerPool:
         if self._shared_pool is not None:
@@ -127,6 +138,11 @@ class Admission:
         self._under_way.pop(call, None)
         self._dispatch()
         self._on_end(job, call, value, error)
+
+
+def _is_beside(node: Node | None) -> bool:
+    """Whether a node belongs to an enhancement, which holds nothing up."""
+    return node is not None and (node.kind == "enhancement" or _is_beside(node.parent))
 
 
 def unexpected(error: BaseException) -> UnexpectedFailure:

@@ -227,6 +227,27 @@ def test_an_enhancement_sees_what_it_waits_for_and_not_what_happens_to_have_ende
     ]
 
 
+def test_enhancements_leave_the_work_a_worker():
+    is_answered = threading.Event()
+    library = with_skills(*(code(f"slow-{n}", lambda: is_answered.wait(30), "enhancement") for n in range(3)))
+    was_held_up: list[bool] = []
+
+    def second(request: ModelRequest) -> str:
+        was_held_up.append(is_answered.is_set())
+        is_answered.set()
+        return ANSWER
+
+    steps = [
+        {"id": "1", "skill": "critique", "task": "a"},
+        {"id": "2", "skill": "critique", "task": "b", "depends_on": ["1"]},
+    ]
+    model = ScriptedModel(subtask=[ANSWER, second], synthesis=ANSWER)
+    result = run(library, model, mode="standard", max_workers=2, plan={"subtasks": steps, "reasoning": ""}, timeout_s=5)
+
+    assert was_held_up[0] is False
+    assert result.status == "completed"
+
+
 def test_every_node_of_a_run_with_enhancements_ends(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(enhancing, "GRACE_S", 0.05)
     released = threading.Event()
