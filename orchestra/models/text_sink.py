@@ -9,6 +9,14 @@ from orchestra.models.json_text import without_lone_surrogates
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
+class ListenerRaised(Exception):
+    """Whoever hears the text raised `error`: nothing is wrong with the reply."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class TextSink:
     """Collects deltas and hands each on. A character that was sent in two halves is handed on whole."""
 
@@ -40,7 +48,10 @@ class TextSink:
             return
         self._parts.append(text)
         if self._on_delta is not None:
-            self._on_delta(text)
+            try:
+                self._on_delta(text)
+            except Exception as error:
+                raise ListenerRaised(error) from error
 
 
 class AnswerSink(TextSink):

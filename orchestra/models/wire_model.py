@@ -19,6 +19,7 @@ from orchestra.models.keys import Credential, scrub
 from orchestra.models.limiting import Gate
 from orchestra.models.protocol import Block, Instructions, ModelReply, ModelRequest, StopReason, ToolCall, Usage
 from orchestra.models.sse import ServerEvent, events
+from orchestra.models.text_sink import ListenerRaised
 from orchestra.models.transport import Reply, Transport, shared_transport
 
 MOST_DOWNGRADES = 6
@@ -144,6 +145,8 @@ class WireModel(ABC):
                 is_answered = True
                 try:
                     yield reply
+                except ListenerRaised as raised:
+                    raise raised.error from None
                 except _WRONG_SHAPE as error:  # who reads a reply takes it to be of the API's shape
                     raise self._invalid(reply, f"it is not of the shape of the API: {error}") from error
         except ModelError as error:

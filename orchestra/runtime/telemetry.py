@@ -42,7 +42,7 @@ REQUEST_MODEL = "gen_ai.request.model"
 RESPONSE_MODEL = "gen_ai.response.model"
 ERROR_TYPE = "error.type"
 
-_DECIDING = ("decompose", "resolve")  # calls for a skill's steps and values: its planning, not its work
+_NO_AGENTS = ("decompose", "resolve", "guarantee")  # planning of a skill's work, and gates: not the work itself
 _FINISH_REASONS = {"end": "stop", "max_tokens": "length", "tool_use": "tool_call", "refusal": "content_filter"}
 _TOKEN_BOUNDS = [4**power for power in range(14)]
 _SECOND_BOUNDS = [0.01 * 2**power for power in range(14)]
@@ -173,7 +173,7 @@ class Telemetry:
         if kind == "tool":
             name = logged_id(title.partition("(")[0])  # what follows are its arguments
             attributes = {OPERATION: "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
-        elif skill and kind not in _DECIDING:
+        elif skill and kind not in _NO_AGENTS:
             name = skill
             attributes = {OPERATION: "invoke_agent", "gen_ai.agent.name": name}
         else:
