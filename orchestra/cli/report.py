@@ -11,7 +11,7 @@ from orchestra.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from orchestra.document import Citation
-    from orchestra.result import LayerMetrics, Result, Savings, StepReport, SubtaskResult
+    from orchestra.result import LayerMetrics, LayerSkillReport, Result, Savings, StepReport, SubtaskResult
 
 QUOTE_LENGTH = 90
 ASKED = {"approval": "approval", "permission": "permission", "ask_user": "words"}
@@ -25,7 +25,22 @@ def answer_text(result: Result) -> str:
         blocks.append("Data\n" + json.dumps(data, ensure_ascii=False, indent=2))
     if result.citations:
         blocks.append("Sources\n" + "\n".join(source_line(citation) for citation in result.citations))
+    blocks.extend(map(_enhancement, result.layers))
     return "\n\n".join(block for block in blocks if block)
+
+
+def _enhancement(skill: LayerSkillReport) -> str:
+    """What an enhancement has for the reader: its text, or the terms that it explains; empty for anything else."""
+    if skill.layer != "enhancement" or skill.status != "completed":
+        return ""
+    heading = skill.skill.replace("-", " ").capitalize()
+    if isinstance(skill.output, str):
+        return f"{heading}\n{skill.output.strip()}"
+    terms = skill.output.get("terms") if isinstance(skill.output, dict) else None
+    if not isinstance(terms, list) or not terms:
+        return ""
+    lines = [f"- {each['term']}: {each['meaning']}" for each in terms if isinstance(each, dict) and "meaning" in each]
+    return "\n".join((heading, *lines))
 
 
 def source_line(citation: Citation) -> str:

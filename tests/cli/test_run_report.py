@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from models_for_tests import ScriptedModel
 
 from orchestra.cli.bill import Bill, BillLine, bill_text
 from orchestra.cli.report import answer_text, capsule, layer_lines, source_line, store_words
 from orchestra.document import Citation
+from orchestra.pipeline import orchestrate
 from orchestra.planning.plan import Plan
 from orchestra.result import (
     LayerMetrics,
@@ -182,3 +184,19 @@ def test_layers_have_a_line_each_once_more_than_gates_stood_around_the_task():
         "enhancement: 2 skills, 1 late · 1 call · 1,200 tokens in · 80 out · $0.004 · 1.5 s",
         "execution: the task · 3 calls · 12,000 tokens in · 900 out · 1 min 1 s",
     ]
+
+
+def test_what_enhancements_have_for_the_reader_stands_below_the_answer():
+    result = orchestrate(
+        "# A\n\nThe Board of Directors (BOD) met twice.\n",
+        "How often did the BOD meet?",
+        model=ScriptedModel(subtask="The BOD met twice [L3]."),
+        strategy="direct",
+        mode="standard",
+    )
+
+    text = answer_text(result)
+
+    assert "Glossary\n- BOD: Board of Directors" in text
+    assert "Follow up questions\nThe BOD met twice" in text
+    assert "Lessons" not in text
