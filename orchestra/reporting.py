@@ -49,6 +49,7 @@ JOINING = frozenset({"synthesis"})
 """Kinds of nodes by the phase on whose bill they are."""
 AROUND = ("run/gate-", "run/enhance-", "run/work-")
 """How ids of nodes begin that stand around the task."""
+UNUSED = UsageReport()
 
 
 def report(
@@ -66,7 +67,7 @@ def report(
         plan=_usage(run, PLANNING, run.planner),
         subtasks=_usage(run, WORK, run.worker),
         synthesis=_usage(run, JOINING, run.synthesizer),
-        layers=_usage_of(run, [node for node in run.nodes.values() if _is_around(node)], run.worker),
+        layers=_around_usage(run, *AROUND),
     )
     around = tuple(_layer_report(run, outcome) for outcome in layers.in_order())
     status = _status(run, findings)
@@ -147,10 +148,16 @@ def _layer_report(run: Run, outcome: LayerOutcome) -> LayerSkillReport:
         status=outcome.status,
         output=outcome.output,
         reason=outcome.reason,
-        usage=UsageReport() if node is None else _node_usage(run, node),
+        usage=UNUSED if node is None else _around_usage(run, node.id),
         duration_ms=None if node is None else node.duration_ms,
         error=ErrorReport.of(outcome.error) if outcome.error else None,
     )
+
+
+def _around_usage(run: Run, *beginnings: str) -> UsageReport:
+    """What the nodes used whose ids begin so, those of skills around the task; mostly these call no model."""
+    nodes = [node for node in run.nodes.values() if node.usage is not None and node.id.startswith(beginnings)]
+    return _usage_of(run, nodes, run.worker) if nodes else UNUSED
 
 
 def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duration_ms: float) -> dict[str, LayerMetrics]:

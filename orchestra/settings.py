@@ -108,8 +108,10 @@ class Settings:
 
     def check(self) -> None:
         """Raise `InputInvalid` for a value that makes no sense."""
-        for name, range_ in RANGES.items():
-            range_.check(name, getattr(self, name))
+        for name, default in _DEFAULTS.items():
+            value = getattr(self, name)
+            if value is not default:
+                RANGES[name].check(name, value)
 
     def subtask_limit_s(self, *skills: Skill) -> float:
         """Seconds for one attempt of a call that does the work of these skills' subtasks, together."""
@@ -227,6 +229,7 @@ RANGES: Mapping[str, Range] = {
     "max_cost_usd": Range("a number of dollars, at least 0", lambda value: _is_number(value) and value >= 0).or_none(),
 }
 """What each field of `Settings` may be. Nothing else knows ranges."""
+_DEFAULTS: Mapping[str, Any] = {name: getattr(Settings(), name) for name in RANGES}
 
 
 @dataclass(frozen=True, slots=True)

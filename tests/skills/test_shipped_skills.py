@@ -38,3 +38,9 @@ def test_a_shipped_skill_keeps_to_the_format_and_to_its_size(name: str) -> None:
     assert skill.layer == "execution"
     assert skill.max_tokens is not None
     assert skill.max_tokens >= 2048
+
+
+def test_conditions_of_shipped_skills_speak_of_the_mode_alone():
+    conditions = {each.applies for each in SkillLibrary.builtin().manifests.values() if each.applies}
+
+    assert conditions == {"mode == 'deep-work'"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from orchestra.document import DocumentSet
@@ -16,6 +17,7 @@ from orchestra.run.trees.calls import SkillCall
 from orchestra.run.trees.executing import execute_skill
 from orchestra.run.trees.resolving import resolve
 from orchestra.runtime.node import Node
+from orchestra.skills import SkillLibrary
 from orchestra.skills.composition import ANSWER, ChainStep, SkillChain, compose
 from orchestra.skills.manifest import Layer, Manifest
 from orchestra.skills.trees.nesting import check_nesting
@@ -55,9 +57,7 @@ class Layers:
     @classmethod
     def of(cls, run: Run) -> Layers:
         """The chain of the run's task and mode; its warnings are the run's. Raises what `compose` does."""
-        manifests = run.library.manifests.values()
-        documents = told_of(run.documents)
-        chain = compose(run.task, run.settings.mode, manifests, documents=documents, own_modes=run.modes)
+        chain = _chain(run)
         for warning in chain.warnings:
             run.warn("CONDITION_UNDECIDED", warning)
         layers = cls(run, chain)
@@ -140,6 +140,26 @@ class Layers:
         if found is None:
             raise SkillNotFound(f"there is no skill {skill!r}")
         return found
+
+
+def _chain(run: Run) -> SkillChain:
+    """The composition of the run. That of the shipped skills hangs on the mode alone, and is made once for each."""
+    manifests = run.library.manifests.values()
+    layered = frozenset(each.file for each in manifests if each.layer != "execution" or each.applies)
+    if not run.modes and layered == _shipped_files():
+        return _of_shipped(run.settings.mode)
+    return compose(run.task, run.settings.mode, manifests, documents=told_of(run.documents), own_modes=run.modes)
+
+
+@cache
+def _shipped_files() -> frozenset[str]:
+    manifests = SkillLibrary.builtin().manifests.values()
+    return frozenset(each.file for each in manifests if each.layer != "execution" or each.applies)
+
+
+@lru_cache(maxsize=8)
+def _of_shipped(mode: str) -> SkillChain:
+    return compose("", mode, SkillLibrary.builtin().manifests.values())
 
 
 def told_of(documents: DocumentSet) -> list[dict[str, Any]]:
