@@ -24,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from orchestra import ModelReply, ModelRequest, Usage, WorkerPool, orchestrate
 from orchestra.runtime.events import EventStream
-from orchestra.runtime.nesting import nest
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Scheduler
 
@@ -79,7 +78,7 @@ def nested_run(pool: WorkerPool | None) -> None:
 
 
 def _below(parent: Node, name: str) -> Node:
-    return nest(parent, name, "subtask", skill=f"{parent.skill}{name}s", max_depth=3)
+    return parent.child(name, "subtask", skill=f"{parent.skill}{name}s")
 
 
 def resident_mb() -> float:

@@ -12,7 +12,6 @@ from orchestra import WorkerPool, orchestrate
 from orchestra.run import Run
 from orchestra.runtime.effects import Job
 from orchestra.runtime.events import EventStream
-from orchestra.runtime.nesting import nest
 from orchestra.runtime.node import Node
 from orchestra.runtime.scheduler import Scheduler
 from orchestra.runtime.workers import Turn
@@ -35,14 +34,14 @@ def one_nested_run(pool):
     async def work(node, levels):
         own = await scheduler.call(lambda deadline, attempt: 1, node=node)
         names = "ab" if levels else ""
-        children = [nest(node, name, "subtask", skill=f"{node.skill}{name}", max_depth=4) for name in names]
+        children = [node.child(name, "subtask", skill=f"{node.skill}{name}") for name in names]
         jobs = [scheduler.spawn(work(child, levels - 1), child) for child in children]
         await scheduler.join(jobs)
         last = await scheduler.call(lambda deadline, attempt: 1, node=node)
         return own + last + sum(job.value for job in jobs)
 
     async def story():
-        nodes = [nest(root, str(at), "subtask", skill=str(at), max_depth=4) for at in SIX]
+        nodes = [root.child(str(at), "subtask", skill=str(at)) for at in SIX]
         jobs = [scheduler.spawn(work(node, 2), node) for node in nodes]
         await scheduler.join(jobs)
         return sum(job.value for job in jobs)

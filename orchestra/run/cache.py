@@ -19,6 +19,7 @@ from orchestra.models.protocol import Model, ModelReply
 from orchestra.run.replies import finished_call, reply_payload
 from orchestra.runtime.calls import model_base_url, model_name
 from orchestra.skills import SkillLibrary
+from orchestra.skills.skill import SHIPPED
 from orchestra.version import __version__
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def version_of(library: SkillLibrary, documents: DocumentSet) -> str:
     """
     digest = hashlib.sha256(__version__.encode())
     for manifest in library.manifests.values():
-        if manifest.source != "builtin":
+        if manifest.source != SHIPPED:
             digest.update(repr(manifest).encode("utf-8", "replace") + b"\x1e")
     for document in documents:
         digest.update(document.sha256.encode() + b"\x1e")

@@ -14,8 +14,8 @@ from orchestra.errors import SkillInvalid, StoreDamaged
 from orchestra.settings import Skills
 from orchestra.skills import Skill, SkillLibrary
 from orchestra.skills.manifest import Manifest
+from orchestra.skills.skill import SHIPPED
 
-_BUILTIN = "builtin"
 _FEW = 20  # skills beside one another that are found one by one
 _KEPT_FIELDS = tuple(
     field.name
@@ -51,7 +51,7 @@ class KeptSkills(BaseModel):
     @classmethod
     def of(cls, library: SkillLibrary) -> KeptSkills:
         """No body is read."""
-        own = [manifest for manifest in library.manifests.values() if manifest.source != _BUILTIN]
+        own = [manifest for manifest in library.manifests.values() if manifest.source != SHIPPED]
         made = tuple(_made(manifest) for manifest in own if manifest.given is not None or not manifest.file)
         in_files = [manifest for manifest in own if manifest.given is None and manifest.file]
         return cls(names=tuple(library.manifests), made=made, folders=tuple(_folders(in_files)))
@@ -63,7 +63,7 @@ class KeptSkills(BaseModel):
         """
         now = SkillLibrary.of(given)
         known = dict(now.manifests)
-        own = {name for name, manifest in known.items() if manifest.source != _BUILTIN}
+        own = {name for name, manifest in known.items() if manifest.source != SHIPPED}
         for skill in self.made:
             if skill.name not in own:
                 known[skill.name] = Manifest.of(_skill(skill))

@@ -13,7 +13,7 @@ from orchestra.run.skills_in_use import Loaded, tell
 from orchestra.run.state import Run
 from orchestra.runtime.node import Node
 from orchestra.skills import Manifest, Skill, fold_name
-from orchestra.skills.loading import SHIPPED
+from orchestra.skills.skill import SHIPPED
 from orchestra.skills.sub_skills import PLACES
 
 if TYPE_CHECKING:

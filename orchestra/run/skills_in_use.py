@@ -13,6 +13,7 @@ from orchestra.runtime.events import SkillLoaded
 from orchestra.skills import Skill, SkillLibrary
 from orchestra.skills.files import read_inside
 from orchestra.skills.manifest import Manifest
+from orchestra.skills.skill import SHIPPED
 
 if TYPE_CHECKING:
     from orchestra.run.state import Run
@@ -53,7 +54,7 @@ class SkillsInUse(SkillLibrary):
 
     def reach(self, manifest: Manifest, node_id: str, *, tell: Told | None = None, model: str = "") -> Skill:
         """The skill, read now if it was not yet. Raises `SkillInvalid`, each time anew."""
-        from orchestra.skills.loading import SHIPPED, prompt_file
+        from orchestra.skills.loading import prompt_file
 
         key = _key(manifest)
         with self._lock:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from orchestra.skills.manifest import Manifest
+from orchestra.skills.skill import SHIPPED
 
 CATALOGUE_TOKENS = 1_500
 
@@ -42,7 +43,7 @@ class Shelf:
             return self.all
         chosen: set[int] = set()
         left = tokens - _AROUND_TOKENS
-        shipped = [row for row, one in enumerate(self._listed) if one.source == "builtin"]
+        shipped = [row for row, one in enumerate(self._listed) if one.source == SHIPPED]
         needed = sum(map(self._cost, shipped))
         if needed <= tokens // 2:
             chosen.update(shipped)

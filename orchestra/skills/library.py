@@ -12,7 +12,7 @@ from typing import Any, cast
 from orchestra.errors import SkillInvalid, SkillNotFound
 from orchestra.skills.catalogue import CATALOGUE_TOKENS, Shelf
 from orchestra.skills.manifest import Manifest
-from orchestra.skills.skill import Diagnostic, Skill, fold_name
+from orchestra.skills.skill import SHIPPED, Diagnostic, Skill, fold_name
 
 GENERIC = Skill(
     name="assistant",
@@ -21,7 +21,7 @@ GENERIC = Skill(
         "Answer the question directly, in the first sentence. Then give only the evidence that the answer rests on. "
         "Where you infer rather than report, say so."
     ),
-    source="builtin",
+    source=SHIPPED,
 )
 
 
@@ -234,5 +234,5 @@ def _builtin_folder() -> Path:
 @lru_cache(maxsize=2)
 def _load_builtin(folder: Path) -> SkillLibrary:
     library = SkillLibrary.from_path(folder)
-    manifests = (replace(manifest, source="builtin") for manifest in library.manifests.values())
+    manifests = (replace(manifest, source=SHIPPED) for manifest in library.manifests.values())
     return SkillLibrary(manifests, library.diagnostics)

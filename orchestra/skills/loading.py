@@ -15,10 +15,9 @@ from orchestra.skills.manifest import Manifest
 from orchestra.skills.python_files import python_object
 from orchestra.skills.reading import read_manifest
 from orchestra.skills.schemas import declared_schema
-from orchestra.skills.skill import Diagnostic, Skill
+from orchestra.skills.skill import SHIPPED, Diagnostic, Skill
 from orchestra.skills.trust import folder_digest
 
-SHIPPED = "builtin"  # the source of skills that come with the package
 MAX_BODY_LINES = 500
 MOST_VARIANTS = 32
 LARGEST_STEP = 1.5

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["note", "warning", "error"]
 MAX_DERIVED_LENGTH = 200
+SHIPPED = "builtin"  # the source of skills that come with the package
 RESERVED_NAMES = frozenset({"self"})  # in a plan, `self` says that the planner answered
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])|\n\s*\n")
 

@@ -157,6 +157,9 @@ def test_threads_that_open_a_new_store_at_once_make_it_once(store_url: str) -> N
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(open_it, range(6)))
 
+    with Store.open(store_url) as store:
+        assert _all(store.database, "SELECT version FROM schema_version") == [(1,)]
+
 
 def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "other.db")

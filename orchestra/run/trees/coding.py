@@ -20,8 +20,7 @@ from orchestra.run.trees.resolving import resolve
 from orchestra.runtime.events import EffectReplayed
 from orchestra.skills import Skill
 from orchestra.skills.code import Asking, AskUser, CallSkill, CodeContext, RequestApproval, Wish, as_json, call_code
-from orchestra.skills.loading import SHIPPED
-from orchestra.skills.skill import fold_name
+from orchestra.skills.skill import SHIPPED, fold_name
 from orchestra.skills.trees.nesting import check_nesting
 from orchestra.skills.trees.parameters import Parameters
 

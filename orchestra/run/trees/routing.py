@@ -21,10 +21,9 @@ from orchestra.runtime.events import StrategyChosen
 from orchestra.runtime.node import Node
 from orchestra.skills import Skill
 from orchestra.skills.manifest import Manifest
+from orchestra.skills.skill import SHIPPED
 from orchestra.skills.trees.nesting import check_nesting
 from orchestra.skills.trees.parameters import Parameters
-
-_BUILTIN = "builtin"
 
 
 async def plan_by_skills(run: Run) -> Plan:
@@ -59,8 +58,8 @@ def routable(run: Run) -> list[Manifest]:
     Of these, trees stand here and not in the catalogue of plans: they are for whoever asks for skills.
     """
     execution = [each for each in run.library.manifests.values() if each.layer == "execution" and not each.applies]
-    own = [each for each in execution if each.is_listed and each.source != _BUILTIN]
-    return own or [each for each in execution if each.is_listed or (each.sub_skills and each.source == _BUILTIN)]
+    own = [each for each in execution if each.is_listed and each.source != SHIPPED]
+    return own or [each for each in execution if each.is_listed or (each.sub_skills and each.source == SHIPPED)]
 
 
 def is_tree(skill: Skill) -> bool:
