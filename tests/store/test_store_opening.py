@@ -42,7 +42,9 @@ def test_a_store_that_must_exist_is_not_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place", ["", "mysql://host/name", "postgresql://user:secret@host:port/name", "://", "sqlite:///x.db?timeout=soon"]
 )
-def test_what_names_no_store_is_refused(place: str) -> None:
+def test_what_names_no_store_is_refused(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
     with pytest.raises(InputInvalid) as caught:
         Store.open(place)
 
