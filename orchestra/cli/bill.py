@@ -82,10 +82,11 @@ def strategies_text(report: StrategyReport) -> str:
 
 
 def _strategy_row(estimate: EstimateReport, chosen: str) -> tuple[str, ...]:
+    from orchestra.result.words import estimate_words
+
     name = f"{'*' if estimate.strategy == chosen else ' '} {estimate.strategy}"
-    cached = sum(phase.cached_input_tokens for phase in (estimate.plan, estimate.subtasks, estimate.synthesis))
-    numbers = (estimate.calls, estimate.input_tokens, cached, estimate.output_tokens)
-    return (name, *(f"{number:,}" for number in numbers), _price(estimate.cost_usd))
+    numbers = (estimate.calls, estimate.input_tokens, estimate.cached_input_tokens, estimate.output_tokens)
+    return (name, *(f"{number:,}" for number in numbers), estimate_words(estimate.cost_usd))
 
 
 def _planned(usage: UsageReport) -> BillLine:
@@ -134,11 +135,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _row(line: BillLine) -> tuple[str, ...]:
+    from orchestra.result.words import estimate_words
+
     numbers = (line.calls, line.input_tokens, line.cached_input_tokens, line.output_tokens)
-    return (line.name, *(f"{number:,}" for number in numbers), _price(line.cost_usd))
-
-
-def _price(cost_usd: float | None) -> str:
-    if cost_usd is None:
-        return "unknown"
-    return f"${cost_usd:.4f}" if cost_usd else "$0"
+    return (line.name, *(f"{number:,}" for number in numbers), estimate_words(line.cost_usd))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from orchestra.cli.group import FAILED, INTERRUPTED, PARTIAL, WAITING
-from orchestra.cli.report import answer_text, capsule, layer_lines, waiting_text
+from orchestra.cli.report import answer_text, waiting_text
 from orchestra.cli.terminal import as_json, print_answer, say, say_error
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def check_output(output: Path | None) -> None:
 
 def tell(result: Result, *, is_json: bool, output: Path | None, is_quiet: bool) -> int:
     """Print the answer, and on standard error what failed or waits, and the run in a line; the exit code."""
+    from orchestra.result.words import capsule, layer_lines
+
     _print(as_json(result.model_dump(mode="json")) if is_json else answer_text(result), output)
     _say_errors(result)
     if result.waiting:

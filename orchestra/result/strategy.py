@@ -29,6 +29,10 @@ class EstimateReport(Frozen):
         return sum(phase.total_input_tokens for phase in (self.plan, self.subtasks, self.synthesis))
 
     @property
+    def cached_input_tokens(self) -> int:
+        return sum(phase.cached_input_tokens for phase in (self.plan, self.subtasks, self.synthesis))
+
+    @property
     def output_tokens(self) -> int:
         return sum(phase.output_tokens for phase in (self.plan, self.subtasks, self.synthesis))
 

@@ -6,7 +6,7 @@ import pytest
 from models_for_tests import ScriptedModel
 
 from orchestra.cli.bill import Bill, BillLine, bill_text
-from orchestra.cli.report import answer_text, capsule, layer_lines, source_line, store_words
+from orchestra.cli.report import answer_text, source_line, store_words
 from orchestra.document import Citation
 from orchestra.pipeline import orchestrate
 from orchestra.planning.plan import Plan
@@ -20,6 +20,7 @@ from orchestra.result import (
     SubtaskResult,
     UsageReport,
 )
+from orchestra.result.words import capsule, layer_lines
 
 
 def citation(**changes: object) -> Citation:
