@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, Select, Text, bindparam, delete, func, or_, select, type_coerce
 
 from orchestra.errors import InputInvalid, StoreDamaged
 from orchestra.store.database import Database
 from orchestra.store.records import CallKind, CallRecord, NodeRecord, read
 from orchestra.store.statements import Upsert
 from orchestra.store.tables import calls, events, nodes
+from orchestra.store.texts import to_json
 
 _NODE_FIELDS = tuple(column.name for column in nodes.columns if column.name not in ("run_id", "node_id", "position"))
 _NODE_EVENTS = "skill-route-"
@@ -66,11 +68,23 @@ class Events:
 
     def events(self, run_id: str, after: int = 0, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
         """In order, those behind sequence `after`; read page by page, so that other work goes on meanwhile."""
+        return self._paged(_EVENTS, run_id, after, limit)
+
+    def node_events(self, run_id: str, node_id: str) -> Iterator[Mapping[str, Any]]:
+        """Those whose "node_id" it is, in order; the database leaves most of the others out."""
+        written = {f'"node_id":{form(node_id)}' for form in (to_json, json.dumps)}
+        payload = type_coerce(events.c.payload, Text)
+        named = _EVENTS.where(or_(*(payload.contains(text, autoescape=True) for text in sorted(written))))
+        return (event for event in self._paged(named, run_id) if event.get("node_id") == node_id)
+
+    def _paged(
+        self, statement: Select[tuple[int, Any]], run_id: str, after: int = 0, limit: int | None = None
+    ) -> Iterator[Mapping[str, Any]]:
         left = limit
         while left is None or left > 0:
             most = _PAGE if left is None else min(_PAGE, left)
             values = {"its_run_id": run_id, "after": after, "most": most}
-            page = self.database.run(lambda connection, v=values: connection.execute(_EVENTS, v).all())
+            page = self.database.run(lambda connection, v=values: connection.execute(statement, v).all())
             for sequence, payload in page:
                 if not isinstance(payload, Mapping):
                     raise StoreDamaged(f"event {sequence} of run {run_id} cannot be read", cause="it is no JSON object")

@@ -54,6 +54,38 @@ def test_an_event_without_a_sequence_is_refused(store: Store) -> None:
         store.append_events("r1", [{"type": "warning", "sequence": 0}])
 
 
+@pytest.mark.parametrize(
+    "node_id",
+    [
+        "run/subtask-1",
+        'run/subtask-"1"',
+        "run/subtask-100%_",
+        "run/subtask-Übersicht",
+        "run/subtask-\\\ud800",
+        "run/\0",
+    ],
+)
+def test_the_events_of_a_node_are_those_that_bear_its_id(store: Store, node_id: str) -> None:
+    store.begin_run(a_run())
+    own = node_event(1, node_id)
+    below = node_event(2, f"{node_id}/tool-1", parent_node_id=node_id)
+    beside = {"type": "warning", "sequence": 3, "node_id": f"{node_id}0", "message": f'"node_id":"{node_id}"'}
+    nested = {"type": "plan-ready", "sequence": 4, "plan": {"node_id": node_id}}
+    last = {"type": "warning", "sequence": 5, "node_id": node_id, "message": "late"}
+
+    store.append_events("r1", [own, below, beside, nested, last])
+
+    assert [event["sequence"] for event in store.node_events("r1", node_id)] == [1, 5]
+
+
+def test_the_events_of_a_node_are_read_page_by_page(store: Store) -> None:
+    store.begin_run(a_run())
+    store.append_events("r1", [node_event(number, f"run/{number % 2}") for number in range(1, 1203)])
+
+    assert [event["sequence"] for event in store.node_events("r1", "run/1")] == list(range(1, 1203, 2))
+    assert list(store.node_events("r1", "run/2")) == []
+
+
 def test_a_run_without_events_has_none(store: Store) -> None:
     assert list(store.events("r1")) == []
     assert store.last_sequence("r1") == 0
