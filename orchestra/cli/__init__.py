@@ -16,6 +16,7 @@ COMMANDS = {
     "run": ("orchestra.cli.run:run", "Answer a task over documents."),
     "route": ("orchestra.cli.route:route", "Do what is asked by trees of skills."),
     "compose": ("orchestra.cli.compose:compose", "Show which skills stand around a task."),
+    "panel": ("orchestra.cli.panel:panel", "Chat over documents, and watch each run, in the browser."),
     "plan": ("orchestra.cli.plan:plan", "Show the plan of a run and its estimated bill."),
     "outline": ("orchestra.cli.document:outline", "Show a document's sections with their lines and tokens."),
     "slice": ("orchestra.cli.document:slice_", "Print what pointers into a document resolve to."),

@@ -1,0 +1,72 @@
+"""What the pages work with: one store, and what stands around it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.requests import Request
+
+from orchestra.panel.places import panel_folder
+from orchestra.runtime.tools.given import ToolChoice
+from orchestra.skills import SkillLibrary
+from orchestra.skills.policy import Policy
+from orchestra.store import Store
+
+UPLOAD_LIMIT = 50 * 1024 * 1024  # bytes of one document
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One panel: its store, which it does not close, and what it may reach.
+
+    `home` is the folder for what is uploaded; `documents`, `model`, `skills` and `tools` are those that were named when
+    it was started; `secret` lets a browser in.
+    """
+
+    store: Store
+    home: Path
+    documents: tuple[Path, ...] = ()
+    policy: Policy = field(default_factory=lambda: Policy.of(None))
+    config: Path | None = None
+    model: str | None = None
+    skills: SkillLibrary | None = None
+    tools: tuple[ToolChoice, ...] = ()
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    upload_limit: int = UPLOAD_LIMIT
+
+    def close(self) -> None:
+        """Let go of what works for the panel; runs under way stay resumable."""
+
+
+def open_desk(
+    store: Store,
+    documents: Sequence[Path] = (),
+    *,
+    home: Path | None = None,
+    policy: Policy | None = None,
+    config: Path | None = None,
+    model: str | None = None,
+    skills: SkillLibrary | None = None,
+    tools: Sequence[ToolChoice] = (),
+    upload_limit: int = UPLOAD_LIMIT,
+) -> Desk:
+    """A desk over an open store. `home`: by default beside the store."""
+    return Desk(
+        store,
+        panel_folder(store) if home is None else home,
+        tuple(documents),
+        Policy.of(None) if policy is None else policy,
+        config,
+        model,
+        skills,
+        tuple(tools),
+        upload_limit=upload_limit,
+    )
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk of the panel that a request came to."""
+    return request.app.state.desk

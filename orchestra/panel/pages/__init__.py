@@ -1,0 +1,1 @@
+"""The pages: each file answers the requests of one part, and exports its `routes`."""

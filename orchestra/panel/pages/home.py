@@ -1,0 +1,81 @@
+"""The page itself: sessions, chat and panel, each of which asks for its own content."""
+
+from __future__ import annotations
+
+import secrets
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from orchestra.errors import RunNotFound
+from orchestra.panel.desk import Desk, desk_of
+from orchestra.panel.ids import session_key
+from orchestra.panel.rendering import render
+from orchestra.store import RunRecord
+
+TABS = {"overview": "Overview", "graph": "Call Graph", "permissions": "Permissions", "logs": "Logs"}
+
+
+def home(request: Request) -> Response:
+    """The newest session, or one that is begun now."""
+    store = desk_of(request).store
+    known = store.sessions()
+    session_id = known[0].id if known else secrets.token_hex(16)
+    if not known:
+        store.begin_session(session_id)
+    return RedirectResponse(f"/sessions/{session_key(session_id)}", 303)
+
+
+def session(request: Request) -> Response:
+    """A session, and beside it one of its runs: the newest, if none is named."""
+    desk, session_id = desk_of(request), request.path_params["sid"]
+    if all(each.id != session_id for each in desk.store.sessions()):
+        raise RunNotFound("there is no such session")
+    return _page(request, session_id, _run_of(desk, session_id, request.query_params.get("run", "")))
+
+
+def run(request: Request) -> Response:
+    """A run that belongs to no session; one that does is shown in it."""
+    store = desk_of(request).store
+    found = store.run(request.path_params["rid"])
+    if found is None:
+        raise RunNotFound("there is no such run")
+    if found.session_id:
+        chosen = "&".join((f"run={found.id}", request.url.query)).rstrip("&")
+        return RedirectResponse(f"/sessions/{session_key(found.session_id)}?{chosen}", 303)
+    return _page(request, "", found)
+
+
+def _run_of(desk: Desk, session_id: str, run_id: str) -> RunRecord | None:
+    if not run_id:
+        newest = desk.store.runs(session_id=session_id, limit=1)
+        return desk.store.run(newest[0].id) if newest else None
+    found = desk.store.run(run_id)
+    if found is None or found.session_id != session_id:
+        raise RunNotFound("this session has no such run")
+    return found
+
+
+def _page(request: Request, session_id: str, found: RunRecord | None) -> Response:
+    tab = request.query_params.get("tab", "")
+    tab = tab if tab in TABS else "overview"
+    node = request.query_params.get("node", "")
+    return render(
+        request,
+        "home.html",
+        session_id=session_id,
+        run=found,
+        tab=tab,
+        tabs=TABS,
+        node=node,
+        last_sequence=desk_of(request).store.last_sequence(found.id) if found else 0,
+        is_advanced=tab == "logs" or request.cookies.get("orchestra-advanced") == "1",
+    )
+
+
+routes: list[BaseRoute] = [
+    Route("/", home),
+    Route("/sessions/{sid:session}", session),
+    Route("/runs/{rid}", run),
+]

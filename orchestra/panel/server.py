@@ -1,0 +1,89 @@
+"""The server of the panel: a socket of its own, the link that opens it, and how it stops."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from orchestra.errors import InputInvalid
+from orchestra.panel.app import create_app
+from orchestra.panel.desk import Desk
+from orchestra.panel.security import Gate
+
+LOOPBACK = "127.0.0.1"
+
+
+class PanelServer:
+    """A panel, bound when it is made. `link` lets a browser in; `run` serves until `stop`, or Ctrl-C."""
+
+    def __init__(self, desk: Desk, *, host: str = LOOPBACK, port: int = 0) -> None:
+        self._desk = desk
+        self._socket = _bound(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self.url = f"http://{_shown(host)}:{self.port}"
+        self.link = f"{self.url}/open?key={desk.secret}"
+        app = create_app(desk, Gate(desk.secret, host, self.port))
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                date_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=2,
+                ws="none",
+            )
+        )
+
+    def run(self) -> None:
+        """Serve on this thread until it is stopped; the desk is closed then."""
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._socket.close()
+            self._desk.close()
+
+    def stop(self) -> None:
+        """From any thread: answer what is asked, end the streams, and stop."""
+        self._server.should_exit = True
+
+    @contextmanager
+    def running(self) -> Iterator[PanelServer]:
+        """Serve on a thread of its own for as long as the block lasts."""
+        thread = threading.Thread(target=self.run, name="orchestra-panel", daemon=True)
+        thread.start()
+        try:
+            while not self._server.started and thread.is_alive():
+                thread.join(0.01)
+            yield self
+        finally:
+            self.stop()
+            thread.join()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    address: Any = (host, port)
+    try:
+        made.bind(address)
+    except (OSError, OverflowError) as error:
+        made.close()
+        raise InputInvalid(
+            f"the panel cannot listen at {host}, port {port}",
+            cause=str(error),
+            suggestion="Name another --port; without it a free one is taken.",
+        ) from None
+    return made
+
+
+def _shown(host: str) -> str:
+    host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,174 @@
+// The frame of the page: the stream of the run, what is shown and hidden, and widths that hold.
+"use strict";
+
+(() => {
+  const body = document.body;
+  const EVERY_MS = 400; // at most so often the parts of the page ask for what changed
+
+  Idiomorph.defaults.ignoreActiveValue = true; // what is being typed stays
+
+  body.addEventListener("htmx:configRequest", (event) => {
+    event.detail.headers["X-Token"] = body.dataset.token;
+  });
+
+  const tell = (name, detail) => body.dispatchEvent(new CustomEvent(name, { detail: detail || {}, bubbles: true }));
+  window.orchestra = { tell };
+
+  // The stream. It is closed while nobody looks at the tab, since a browser opens few connections to one server.
+
+  const state = document.querySelector("[data-live-state]");
+  let source = null;
+  let lastId = "";
+  let timer = 0;
+  const due = new Set();
+
+  const say = (text) => {
+    if (state && state.textContent !== text) state.textContent = text;
+  };
+
+  const soon = (name) => {
+    due.add(name);
+    timer = timer || setTimeout(() => {
+      timer = 0;
+      const names = [...due];
+      due.clear();
+      names.forEach((each) => tell(each));
+    }, EVERY_MS);
+  };
+
+  const address = () => {
+    const url = new URL(body.dataset.live, location.href);
+    if (lastId) url.searchParams.set("after", lastId.split(":").pop());
+    return url;
+  };
+
+  const open = () => {
+    if (source || !body.dataset.live || document.hidden) return;
+    source = new EventSource(address());
+    source.addEventListener("open", () => say("live"));
+    source.addEventListener("error", () => say("reconnecting"));
+    source.addEventListener("run", (event) => {
+      lastId = event.lastEventId || lastId;
+      const told = JSON.parse(event.data);
+      if (told.type === "answer-delta") tell("run-delta", told);
+      else soon("run-changed");
+    });
+    source.addEventListener("ended", () => soon("run-ended"));
+    source.addEventListener("runs", () => soon("runs-changed"));
+  };
+
+  const close = () => {
+    if (source) source.close();
+    source = null;
+  };
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", open);
+  open();
+
+  body.addEventListener("run-delta", (event) => {
+    document.querySelectorAll("[data-answer-stream]").forEach((place) => place.append(event.detail.text || ""));
+  });
+
+  // Tabs: the one that is open says so, and another one leaves what was chosen in it behind.
+
+  body.addEventListener("click", (event) => {
+    const tab = event.target.closest("[data-tab]");
+    if (tab && !event.ctrlKey && !event.metaKey) currentTab(tab.dataset.tab);
+  });
+
+  const currentTab = (name) => {
+    document.querySelectorAll("[data-tab]").forEach((each) => {
+      each.toggleAttribute("aria-current", false);
+      if (each.dataset.tab === name) {
+        each.setAttribute("aria-current", "page");
+        each.hidden = false;
+        const place = document.getElementById("panel-body");
+        if (place) place.setAttribute("aria-label", each.textContent.trim());
+      }
+    });
+  };
+
+  body.addEventListener("change", (event) => {
+    if (!event.target.matches("[data-advanced]")) return;
+    const isOn = event.target.checked;
+    document.cookie = `orchestra-advanced=${isOn ? 1 : 0}; path=/; SameSite=Strict; max-age=31536000`;
+    document.querySelectorAll('[data-tab="logs"]').forEach((each) => (each.hidden = !isOn));
+  });
+
+  // What can be shown and hidden, and dragged to a width: remembered, unless the settings say otherwise.
+
+  const remember = (name, value) => localStorage.setItem(`orchestra.${name}`, value);
+  const recall = (name) => localStorage.getItem(`orchestra.${name}`);
+
+  const show = (name, isShown) => {
+    const place = document.getElementById(name);
+    if (place) place.hidden = !isShown;
+    document.querySelectorAll(`[data-splitter="${name}"]`).forEach((each) => (each.hidden = !isShown));
+    document.querySelectorAll(`[data-toggles="${name}"]`).forEach((each) => each.setAttribute("aria-expanded", isShown));
+  };
+
+  const isKept = () => body.dataset.persist !== "no";
+
+  document.querySelectorAll("[data-toggles]").forEach((button) => {
+    const name = button.dataset.toggles;
+    const isNarrow = matchMedia("(max-width: 900px)").matches;
+    const kept = isKept() ? recall(`${name}.shown`) : null;
+    const isAsked = name === "panel" && new URLSearchParams(location.search).has("tab");
+    show(name, isAsked || (kept === null ? !(isNarrow && name === "sessions") : kept === "yes"));
+    button.addEventListener("click", () => {
+      const isShown = button.getAttribute("aria-expanded") !== "true";
+      show(name, isShown);
+      if (isKept()) remember(`${name}.shown`, isShown ? "yes" : "no");
+    });
+  });
+
+  const openPanel = () => {
+    show("panel", true);
+    if (isKept()) remember("panel.shown", "yes");
+  };
+  body.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id === "panel-body" && document.getElementById("panel").hidden) openPanel();
+  });
+
+  const widthOf = (splitter) => document.getElementById(splitter.dataset.sizes).getBoundingClientRect().width;
+
+  const resize = (splitter, width) => {
+    const name = splitter.dataset.splitter;
+    const bounded = Math.round(Math.max(140, Math.min(width, innerWidth * 0.75)));
+    document.documentElement.style.setProperty(`--${name}-width`, `${bounded}px`);
+    splitter.setAttribute("aria-valuenow", bounded);
+    splitter.setAttribute("aria-valuemin", 140);
+    splitter.setAttribute("aria-valuemax", Math.round(innerWidth * 0.75));
+    remember(`${name}.width`, bounded);
+  };
+
+  // The element that a splitter sizes stands before it or behind it: dragging to the right widens the one, narrows the other.
+  const direction = (splitter) => (splitter.previousElementSibling?.id === splitter.dataset.sizes ? 1 : -1);
+
+  const readySplitter = (splitter) => {
+    if (splitter.dataset.ready) return;
+    splitter.dataset.ready = "yes";
+    const kept = Number(recall(`${splitter.dataset.splitter}.width`));
+    if (kept) resize(splitter, kept);
+    else splitter.setAttribute("aria-valuenow", Math.round(widthOf(splitter)));
+    splitter.addEventListener("pointerdown", (down) => {
+      const before = widthOf(splitter);
+      splitter.setPointerCapture(down.pointerId);
+      const move = (event) => resize(splitter, before + direction(splitter) * (event.clientX - down.clientX));
+      splitter.addEventListener("pointermove", move);
+      splitter.addEventListener("pointerup", () => splitter.removeEventListener("pointermove", move), { once: true });
+    });
+    splitter.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -24, ArrowRight: 24 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      resize(splitter, widthOf(splitter) + direction(splitter) * step);
+    });
+  };
+
+  const readySplitters = () => document.querySelectorAll("[data-splitter]").forEach(readySplitter);
+  readySplitters();
+  body.addEventListener("htmx:afterSettle", readySplitters);
+})();

@@ -1,0 +1,1 @@
+"""From records to what templates show: pure functions."""
