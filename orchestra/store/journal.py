@@ -78,7 +78,7 @@ class Events:
         return (event for event in self._paged(named, run_id) if event.get("node_id") == node_id)
 
     def _paged(
-        self, statement: Select[tuple[int, Any]], run_id: str, after: int = 0, limit: int | None = None
+        self, statement: Select[int, Any], run_id: str, after: int = 0, limit: int | None = None
     ) -> Iterator[Mapping[str, Any]]:
         left = limit
         while left is None or left > 0:
