@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -69,4 +70,6 @@ def panel(
         if not no_browser:
             webbrowser.open(server.link)
         say("Ctrl-C stops the panel; runs under way can be resumed")
-        server.run()
+        with suppress(KeyboardInterrupt):
+            server.run()
+        say("the panel has stopped")
