@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select, update
@@ -18,6 +18,13 @@ from orchestra.store.texts import storable, to_json
 _BEGIN = Upsert(runs, replacing=("status", "request", "models", "version"), clearing=("ended_at",))
 _NAME = Upsert(run_documents, replacing=("name", "digest"))
 _JOIN_SESSION = Upsert(sessions)
+_STATUS = select(runs.c.status).where(runs.c.id == bindparam("its_id"))
+_STANDING = (
+    select(runs.c.status, func.count(), func.max(runs.c.started_at), func.max(runs.c.ended_at))
+    .group_by(runs.c.status)
+    .order_by(runs.c.status)
+)
+_TITLES = select(sessions.c.id, sessions.c.title).order_by(sessions.c.id)
 _END = update(runs).where(runs.c.id == bindparam("its_id"))
 _SUMMARY = ("id", "task", "session_id", "status", "models", "started_at", "ended_at", "error")
 _AMBIGUOUS = 5  # how many runs an error names
@@ -79,6 +86,19 @@ class Runs:
     def run(self, run_id: str) -> RunRecord | None:
         """By its whole id."""
         return self.database.run(lambda connection: _read_run(connection, run_id))
+
+    def run_status(self, run_id: str) -> RunStatus | None:
+        """None where there is no such run."""
+        return self.database.run(lambda connection: connection.execute(_STATUS, {"its_id": run_id}).scalar())
+
+    def revision(self) -> Hashable:
+        """Another value when runs or sessions have come, gone or ended, or a session has another title."""
+
+        def read_both(connection: Connection) -> Hashable:
+            standing = connection.execute(_STANDING).all()
+            return tuple(map(tuple, standing)), tuple(map(tuple, connection.execute(_TITLES).all()))
+
+        return self.database.run(read_both)
 
     def find_run(self, prefix: str) -> RunRecord:
         """By its id or the beginning of it. `RunNotFound`; `InputInvalid` when several runs begin so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -250,3 +251,32 @@ def test_a_record_that_is_no_json_says_so(store: Store) -> None:
 
 def _bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+def test_the_status_of_a_run_is_read_alone(store: Store) -> None:
+    store.begin_run(a_run())
+
+    assert store.run_status("r1") == "running"
+    store.end_run("r1", "partial")
+    assert store.run_status("r1") == "partial"
+    assert store.run_status("r2") is None
+
+
+def test_the_revision_changes_with_every_change_of_the_lists(store: Store) -> None:
+    seen = [store.revision()]
+
+    for change in (
+        lambda: store.begin_session("s1", "Costs"),
+        lambda: store.rename_session("s1", "Margins"),
+        lambda: store.begin_run(a_run(session_id="s1")),
+        lambda: store.end_run("r1", "waiting"),
+        lambda: store.begin_run(a_run(session_id="s1")),
+        lambda: store.end_run("r1", "completed"),
+        lambda: store.remove_run("r1"),
+        lambda: store.remove_session("s1"),
+    ):
+        change()
+        seen.append(store.revision())
+
+    assert all(before != after for before, after in pairwise(seen))
+    assert seen[0] == seen[-1] == store.revision()
