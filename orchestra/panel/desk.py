@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from orchestra.panel.places import panel_folder
+from orchestra.panel.runner import Runner
 from orchestra.runtime.tools.given import ToolChoice
 from orchestra.skills import SkillLibrary
 from orchestra.skills.policy import Policy
@@ -28,6 +29,7 @@ class Desk:
 
     store: Store
     home: Path
+    runner: Runner
     documents: tuple[Path, ...] = ()
     policy: Policy = field(default_factory=lambda: Policy.of(None))
     config: Path | None = None
@@ -39,6 +41,7 @@ class Desk:
 
     def close(self) -> None:
         """Let go of what works for the panel; runs under way stay resumable."""
+        self.runner.close()
 
 
 def open_desk(
@@ -54,11 +57,13 @@ def open_desk(
     upload_limit: int = UPLOAD_LIMIT,
 ) -> Desk:
     """A desk over an open store. `home`: by default beside the store."""
+    policy = Policy.of(None) if policy is None else policy
     return Desk(
         store,
         panel_folder(store) if home is None else home,
+        Runner(store, policy=policy, config=config, model=model, skills=skills, tools=tools),
         tuple(documents),
-        Policy.of(None) if policy is None else policy,
+        policy,
         config,
         model,
         skills,
