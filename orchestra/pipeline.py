@@ -16,6 +16,7 @@ from orchestra.document import DocumentSet, cite
 from orchestra.errors import InputInvalid
 from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.direct import is_direct
+from orchestra.planning.history import read_turns
 from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, Draft, json_schema
 from orchestra.reporting import end, report
@@ -387,13 +388,18 @@ def compare_strategies(
     model: ModelChoice = None,
     *,
     planner_model: ModelChoice = None,
+    history: Sequence[tuple[str, str]] = (),
     config: str | Path | None = None,
     **options: Unpack[Options],
 ) -> StrategyReport:
-    """What each strategy is expected to cost, and which one a run would take. Nothing is sent."""
+    """What each strategy is expected to cost, and which one a run would take. Nothing is sent.
+
+    `history`: what was asked and answered before, (task, answer) pairs, as for `orchestrate`.
+    """
     configuration = configure(options, config)
     models = configuration.models(model, planner_model)
-    return strategy_report(Run.prepare(context, task, skills, models, configuration.settings, Services()))
+    services = Services(history=read_turns(history))
+    return strategy_report(Run.prepare(context, task, skills, models, configuration.settings, services))
 
 
 def synthesize(

@@ -215,6 +215,18 @@ def test_strategies_are_compared_without_a_call():
     assert outline.input_tokens < 0.2 * direct.input_tokens < full.input_tokens
 
 
+def test_what_was_asked_before_is_part_of_an_estimate():
+    history = [("What was revenue?", "It was $40 million.")]
+    model = ScriptedModel(subtask="It did [L5].")
+
+    bare = compare_strategies(REPORT, "And before?", model=model)
+    report = compare_strategies(REPORT, "And before?", model=model, history=history)
+    run = orchestrate(REPORT, "And before?", model=model, history=history, strategy="direct")
+
+    assert report.estimates[0].input_tokens > bare.estimates[0].input_tokens
+    assert report.estimates[0] == run.strategy.estimates[0]
+
+
 def test_the_estimate_of_one_call_is_what_is_sent():
     model = ScriptedModel(subtask="Revenue was $40 million in 2025 [L5].")
 
