@@ -7,23 +7,48 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
 from orchestra.errors import InputInvalid, StoreDamaged
+from orchestra.models.keys import display_url
+from orchestra.models.protocol import Model
 from orchestra.models.registry import default_spec
 from orchestra.planning.history import Turn
 from orchestra.planning.plan import Plan
 from orchestra.planning.synthesis import AnswerSchema, json_schema
 from orchestra.run.kept_skills import KeptSkills
 from orchestra.run.state import Run
-from orchestra.runtime.calls import model_name
+from orchestra.runtime.calls import cache_minimum, context_window, model_base_url, model_name, model_notice
 from orchestra.runtime.tools.given import GivenTools, ToolChoice
 from orchestra.settings import ModelChoice, PlanChoice, Settings, Skills
 from orchestra.skills.policy import Policy
 
+if TYPE_CHECKING:
+    from orchestra.runtime.tools.tool import Tool
+
 PHASES = ("plan", "subtasks", "synthesis")
+
+
+class ModelFacts(BaseModel):
+    """What requests to a model depend on."""
+
+    name: str
+    base_url: str = ""
+    context_window: int | None = None
+    cache_minimum_tokens: int | None = None
+    notice: str = ""
+
+    @classmethod
+    def of(cls, model: Model) -> ModelFacts:
+        return cls(
+            name=model_name(model),
+            base_url=display_url(model_base_url(model)),
+            context_window=context_window(model),
+            cache_minimum_tokens=cache_minimum(model),
+            notice=model_notice(model),
+        )
 
 
 class ModelRecord(BaseModel):
@@ -31,13 +56,18 @@ class ModelRecord(BaseModel):
 
     name: str
     is_object: bool = False
+    facts: ModelFacts | None = None
 
 
 class ToolRecord(BaseModel):
-    """A tool that the run had. `is_own` for a callable of the caller's, which must be given again."""
+    """A tool that the run had. `is_own` for a callable of the caller's, which must be given again; what models are told
+    of it is kept.
+    """
 
     name: str
     is_own: bool = False
+    description: str = ""
+    parameters: dict[str, Any] = {}
 
 
 class RunRequest(BaseModel):
@@ -131,15 +161,18 @@ def run_request(
     """The request of a run that begins. A model that is not named is the one that would be taken now."""
     return RunRequest(
         task=run.task,
-        models={phase: _model_record(choice) for phase, choice in zip(PHASES, models, strict=True)},
+        models={
+            phase: _model_record(choice, model)
+            for phase, choice, model in zip(PHASES, models, run.phase_models, strict=True)
+        },
         settings=asdict(run.settings),
         skills=KeptSkills.of(run.library),
         plan=_plan(plan),
         answer_schema=None if answer_schema is None else json_schema(answer_schema),
         history=tuple((turn.task, turn.answer) for turn in run.history),
         cache=cache,
-        fallbacks=tuple(_model_record(choice) for choice in fallbacks),
-        tools=tuple(ToolRecord(name=name, is_own=name in run.tools.own) for name in run.tools.names),
+        fallbacks=tuple(map(_model_record, fallbacks, run.fallbacks)),
+        tools=tuple(_tool_record(name, run.tools.own.get(name)) for name in run.tools.names),
         policy=None if run.permits.policy.is_default else run.permits.policy.to_dict(),
         files=tuple(map(str, run.permits.files)),
         modes={name: tuple(skills) for name, skills in run.modes.items()},
@@ -156,10 +189,17 @@ def _model(record: ModelRecord) -> ModelChoice:
     return record.name or None
 
 
-def _model_record(choice: ModelChoice) -> ModelRecord:
+def _model_record(choice: ModelChoice, model: Model) -> ModelRecord:
+    facts = ModelFacts.of(model)
     if choice is None or isinstance(choice, str):
-        return ModelRecord(name=(choice or default_spec(os.environ)).strip())
-    return ModelRecord(name=model_name(choice), is_object=True)
+        return ModelRecord(name=(choice or default_spec(os.environ)).strip(), facts=facts)
+    return ModelRecord(name=facts.name, is_object=True, facts=facts)
+
+
+def _tool_record(name: str, own: Tool | None) -> ToolRecord:
+    if own is None:
+        return ToolRecord(name=name)
+    return ToolRecord(name=name, is_own=True, description=own.description, parameters=dict(own.parameters))
 
 
 def _plan(given: PlanChoice | None) -> dict[str, Any] | None:
