@@ -9,6 +9,7 @@ from pathlib import Path
 
 from starlette.requests import Request
 
+from orchestra.panel.feed import Feeds
 from orchestra.panel.places import panel_folder
 from orchestra.panel.runner import Runner
 from orchestra.runtime.tools.given import ToolChoice
@@ -30,6 +31,7 @@ class Desk:
     store: Store
     home: Path
     runner: Runner
+    feeds: Feeds
     documents: tuple[Path, ...] = ()
     policy: Policy = field(default_factory=lambda: Policy.of(None))
     config: Path | None = None
@@ -41,6 +43,7 @@ class Desk:
 
     def close(self) -> None:
         """Let go of what works for the panel; runs under way stay resumable."""
+        self.feeds.close()
         self.runner.close()
 
 
@@ -62,6 +65,7 @@ def open_desk(
         store,
         panel_folder(store) if home is None else home,
         Runner(store, policy=policy, config=config, model=model, skills=skills, tools=tools),
+        Feeds(store),
         tuple(documents),
         policy,
         config,

@@ -11,34 +11,46 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
-from orchestra.errors import OrchestraError, RunNotFound
+from orchestra.errors import OrchestraError
 from orchestra.panel.held import Held, portion
 from orchestra.panel.polling import AGAIN_S, Poller
 from orchestra.panel.replays import Replays
 from orchestra.panel.view.messages import Message, ended, hello, message_of, runs_changed
 from orchestra.store import NodeRecord, Store
 
-QUICKEST_S = 0.2  # from one look at a run to the next
-SLOWEST_S = 1.0  # while nothing is heard of it
-AT_REST_S = 2.0  # when it is over: it may be resumed
-LIST_S = 1.0  # from one look at the list of runs to the next
-PAGE = 200  # events read at a time
 GONE = "removed"
 """The status of a run that is no longer in the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Seconds from one look to the next: at a run that goes on (slower while nothing is heard of it), at one that is
+    over (it may be resumed), at the list of runs. And how many messages are read at a time, and held.
+    """
+
+    quickest_s: float = 0.2
+    slowest_s: float = 1.0
+    at_rest_s: float = 2.0
+    list_s: float = 1.0
+    page: int = 200
+    most_held: int = 2_000
+    most_held_bytes: int = 1_000_000
 
 
 class Feed(Poller):
     """One run. `end` is None while it goes on, then its status and its last sequence."""
 
-    def __init__(self, store: Store, run_id: str, on_idle: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, store: Store, run_id: str, measures: Measures, on_idle: Callable[[], object]) -> None:
         super().__init__(on_idle)
         self.end: tuple[str, int] | None = None
         self._store = store
+        self._measures = measures
         self._run_id = run_id
         self._held: Held | None = None
         self._reading = asyncio.Lock()
-        self._pause_s = QUICKEST_S
+        self._pause_s = measures.quickest_s
 
     @property
     def is_gone(self) -> bool:
@@ -60,11 +72,12 @@ class Feed(Poller):
 
     async def look(self) -> float:
         if self._held is None:
-            self._held = Held(await asyncio.to_thread(self._store.last_sequence, self._run_id))
+            last = await asyncio.to_thread(self._store.last_sequence, self._run_id)
+            self._held = Held(last, self._measures.most_held, self._measures.most_held_bytes)
         status = await asyncio.to_thread(self._store.run_status, self._run_id) or GONE
         fresh = await asyncio.to_thread(self._read, self._held.last)
         self._held.add(fresh)
-        if len(fresh) == PAGE:
+        if len(fresh) == self._measures.page:
             self.ring()
             return 0.0
         end = None if status == "running" else (status, self._held.last)
@@ -74,21 +87,23 @@ class Feed(Poller):
         return self._pause(is_quiet=not fresh)
 
     def _pause(self, *, is_quiet: bool) -> float:
-        slowest = SLOWEST_S if self.end is None else AT_REST_S
-        self._pause_s = min(self._pause_s * 1.25, slowest) if is_quiet else QUICKEST_S
+        slowest_s = self._measures.slowest_s if self.end is None else self._measures.at_rest_s
+        self._pause_s = min(self._pause_s * 1.25, slowest_s) if is_quiet else self._measures.quickest_s
         return self._pause_s
 
     def _read(self, position: int) -> list[Message]:
-        return [message_of(self._run_id, event) for event in self._store.events(self._run_id, position, PAGE)]
+        page = self._store.events(self._run_id, position, self._measures.page)
+        return [message_of(self._run_id, event) for event in page]
 
 
 class ListOfRuns(Poller):
     """Sessions and runs, and how they stand. `changes` counts how often something was new; the first look is one."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, pause_s: float) -> None:
         super().__init__()
         self.changes = 0
         self._store = store
+        self._pause_s = pause_s
         self._seen: Hashable = None
 
     async def look(self) -> float:
@@ -97,16 +112,17 @@ class ListOfRuns(Poller):
             self._seen = seen
             self.changes += 1
             self.ring()
-        return LIST_S
+        return self._pause_s
 
 
 class Feeds:
     """All that is watched in one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, measures: Measures = Measures()) -> None:  # noqa: B008 - immutable
         self._store = store
+        self._measures = measures
         self._feeds: dict[str, Feed] = {}
-        self._list = ListOfRuns(store)
+        self._list = ListOfRuns(store, measures.list_s)
         self._replays = Replays(store)
         self._bells: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
@@ -116,7 +132,8 @@ class Feeds:
         """The one feed of a run, as long as somebody watches it."""
         found = self._feeds.get(run_id)
         if found is None:
-            found = self._feeds[run_id] = Feed(self._store, run_id, lambda: self._feeds.pop(run_id, None))
+            found = Feed(self._store, run_id, self._measures, lambda: self._feeds.pop(run_id, None))
+            self._feeds[run_id] = found
         return found
 
     def nodes(self, run_id: str, at: int | None = None) -> list[NodeRecord]:
@@ -134,11 +151,6 @@ class Feeds:
         for bell, loop in bells.items():
             if not loop.is_closed():
                 loop.call_soon_threadsafe(bell.set)
-
-    async def check(self, run_id: str) -> None:
-        """Raise `RunNotFound` for a run that is not in the store."""
-        if await asyncio.to_thread(self._store.run_status, run_id) is None:
-            raise RunNotFound(f"run {run_id[:100]!r} is not in the store")
 
     async def stream(self, run_id: str = "", position: int = 0) -> AsyncIterator[bytes]:
         """What one watcher is sent: of a run, if one is named, all behind `position`; and that the list has changed.

@@ -8,15 +8,13 @@ from itertools import takewhile
 
 from orchestra.panel.view.messages import Message
 
-MOST_HELD = 2_000
-MOST_HELD_BYTES = 1_000_000
 MOST_SENT_BYTES = 64_000  # at once
 
 
 class Held:
     """All messages behind `floor` up to `last`; the oldest are let go, and `floor` rises."""
 
-    def __init__(self, floor: int, *, most: int = MOST_HELD, most_bytes: int = MOST_HELD_BYTES) -> None:
+    def __init__(self, floor: int, most: int, most_bytes: int) -> None:
         self.floor = self.last = floor
         self._most, self._most_bytes = most, most_bytes
         self._messages: deque[Message] = deque()

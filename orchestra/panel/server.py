@@ -13,6 +13,7 @@ import uvicorn
 from orchestra.errors import InputInvalid
 from orchestra.panel.app import create_app
 from orchestra.panel.desk import Desk
+from orchestra.panel.feed import Feeds
 from orchestra.panel.security import Gate
 
 LOOPBACK = "127.0.0.1"
@@ -28,7 +29,8 @@ class PanelServer:
         self.url = f"http://{_shown(host)}:{self.port}"
         self.link = f"{self.url}/open?key={desk.secret}"
         app = create_app(desk, Gate(desk.secret, host, self.port))
-        self._server = uvicorn.Server(
+        self._server = _EndsStreams(
+            desk.feeds,
             uvicorn.Config(
                 app,
                 log_level="warning",
@@ -38,7 +40,7 @@ class PanelServer:
                 proxy_headers=False,
                 timeout_graceful_shutdown=2,
                 ws="none",
-            )
+            ),
         )
 
     def run(self) -> None:
@@ -65,6 +67,18 @@ class PanelServer:
         finally:
             self.stop()
             thread.join()
+
+
+class _EndsStreams(uvicorn.Server):
+    """Ends the streams before it waits for what is open: they would never end by themselves."""
+
+    def __init__(self, feeds: Feeds, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._feeds = feeds
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._feeds.close()
+        await super().shutdown(sockets)
 
 
 def _bound(host: str, port: int) -> socket.socket:
