@@ -114,12 +114,13 @@ class ApprovalRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A session, with how many runs it has."""
+    """A session, with how many runs it has, and the task of the first of them."""
 
     id: str
     title: str
     started_at: float
     runs: int = 0
+    first_task: str = ""
 
 
 def read(record: type[T], values: Mapping[str, Any], *, where: str) -> T:

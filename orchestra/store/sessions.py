@@ -28,10 +28,14 @@ class Sessions:
 
     def sessions(self) -> list[SessionRecord]:
         """Newest first."""
-        count = select(func.count()).where(runs.c.session_id == sessions.c.id).scalar_subquery()
-        wanted = select(sessions, count.label("runs")).order_by(sessions.c.started_at.desc(), sessions.c.id)
+        its_runs = runs.c.session_id == sessions.c.id
+        count = select(func.count()).where(its_runs).scalar_subquery()
+        first = select(runs.c.task).where(its_runs).order_by(runs.c.started_at, runs.c.id).limit(1).scalar_subquery()
+        wanted = select(sessions, count.label("runs"), first.label("first_task"))
+        wanted = wanted.order_by(sessions.c.started_at.desc(), sessions.c.id)
         rows = self.database.run(lambda connection: connection.execute(wanted).mappings().all())
-        return [read(SessionRecord, {**row}, where=f"session {row['id']}") for row in rows]
+        named = ({**row, "first_task": row["first_task"] or ""} for row in rows)
+        return [read(SessionRecord, row, where=f"session {row['id']}") for row in named]
 
     def rename_session(self, session_id: str, title: str) -> bool:
         """False when there is no such session."""

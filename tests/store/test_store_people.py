@@ -118,6 +118,14 @@ def test_sessions_carry_the_turns_that_were_answered(store: Store) -> None:
     assert store.turns("s1") == [("task 0", "One."), ("task 2", "Three.")]
 
 
+def test_a_session_knows_the_task_of_its_first_run(store: Store) -> None:
+    store.begin_session("empty")
+    for number in (2, 1):
+        store.begin_run(a_run(f"r{number}", task=f"task {number}", session_id="s1", started_at=100.0 + number))
+
+    assert {session.id: session.first_task for session in store.sessions()} == {"empty": "", "s1": "task 1"}
+
+
 def test_a_session_is_named_listed_and_removed_with_its_runs(store: Store) -> None:
     store.begin_session("s1", "First")
     store.begin_session("s1", "Again")
