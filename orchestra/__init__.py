@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from orchestra.planning.assemble import assemble
     from orchestra.planning.plan import Plan
+    from orchestra.prompts import SentPrompt, prompts_of
     from orchestra.result import Result
     from orchestra.runtime.events import Event
     from orchestra.runtime.questions import Decision, Question
@@ -51,6 +52,7 @@ _HOMES = {
     "Policy": "skills.policy",
     "Question": "runtime.questions",
     "Result": "result",
+    "SentPrompt": "prompts",
     "Skill": "skills",
     "SkillLibrary": "skills",
     "Tool": "runtime.tools.tool",
@@ -62,6 +64,7 @@ _HOMES = {
     "make_plan": "pipeline",
     "orchestrate": "pipeline",
     "orchestrate_async": "pipeline",
+    "prompts_of": "prompts",
     "resume": "pipeline",
     "route": "pipeline",
     "synthesize": "pipeline",
@@ -81,6 +84,7 @@ __all__ = [
     "Policy",
     "Question",
     "Result",
+    "SentPrompt",
     "Skill",
     "SkillLibrary",
     "Tool",
@@ -92,6 +96,7 @@ __all__ = [
     "make_plan",
     "orchestrate",
     "orchestrate_async",
+    "prompts_of",
     "resume",
     "route",
     "synthesize",

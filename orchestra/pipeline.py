@@ -252,14 +252,14 @@ def resume(
 def _carried_out(run: Run, plan: PlanChoice | None, schema: AnswerSchema | None, keeping: Keeping) -> Result:
     """The story of a run, told to its store."""
     try:
-        result = run.drive(_story(run, plan, schema))
+        result = run.drive(story_of(run, plan, schema))
     except BaseException as error:
         keeping.fail(error)
         raise
     return keeping.end(result)
 
 
-async def _story(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
+async def story_of(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema | None) -> Result:
     """The phases of a run, in order."""
     run.start()
     layers = Layers.of(run)

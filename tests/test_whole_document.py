@@ -7,7 +7,7 @@ from models_for_tests import ScriptedModel, codes
 from orchestra import SkillLibrary, orchestrate
 from orchestra.document import count_tokens
 from orchestra.errors import ModelAuth
-from orchestra.pipeline import _story
+from orchestra.pipeline import story_of
 from orchestra.run import Run
 from orchestra.runtime.events import NodeUpdated
 from orchestra.settings import Services, Settings
@@ -156,7 +156,7 @@ def test_a_spent_budget_ends_it_with_what_is_there():
     settings = Settings(strategy="outline", outline_tokens=2_000, max_tokens_total=5_000, max_workers=1)
     made = Run.prepare(BOOK, "Sum it all up.", None, (model, model, model), settings, Services())
 
-    result = made.drive(_story(made, None, None))
+    result = made.drive(story_of(made, None, None))
 
     assert result.status == "partial"
     assert result.answer == "Sentence about matter 0 [1]."

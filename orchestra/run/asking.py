@@ -36,6 +36,8 @@ async def ask(
     Raises `PermissionDenied` or `BudgetExceeded` instead of sending.
     """
     check_model(run, node, model)
+    if run.on_request is not None:
+        run.on_request(node, model, request)
     record = record_of(run, node, model, request)
     if record is None:
         return await _send(run, node, model, request, timeout_s, None, streams_answer=streams_answer)

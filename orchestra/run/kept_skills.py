@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -69,15 +70,33 @@ class KeptSkills(BaseModel):
                 known[skill.name] = Manifest.of(_skill(skill))
         for folder in self.folders:
             known.update((name, found) for name, found in _found(folder, own) if name not in own)
+        return self._in_order(known, now)
+
+    def library_left(self, given: Skills | None) -> SkillLibrary:
+        """`library`, as far as it can be had: what held code does nothing, and what is gone is left out."""
+        now = SkillLibrary.of(given)
+        known = dict(now.manifests)
+        own = {name for name, manifest in known.items() if manifest.source != SHIPPED}
+        for skill in self.made:
+            if skill.name not in own and skill.fields:
+                known[skill.name] = Manifest.of(_skill_without_code(skill))
+        for folder in self.folders:
+            for name in folder.names:
+                with suppress(SkillInvalid):
+                    known.update(_found(folder.model_copy(update={"names": (name,)}), own))
+        return self._in_order(known, now)
+
+    def _in_order(self, known: Mapping[str, Manifest], now: SkillLibrary) -> SkillLibrary:
         names = dict.fromkeys((*self.names, *known))
         return SkillLibrary((known[name] for name in names if name in known), now.diagnostics)
 
 
 def _made(manifest: Manifest) -> MadeSkill:
     skill = manifest.given
-    if skill is None or skill.function is not None or manifest.is_composite or manifest.children:
+    if skill is None or manifest.is_composite or manifest.children:
         return MadeSkill(name=manifest.name, has_code=True, fields={})
-    return MadeSkill(name=manifest.name, fields={name: getattr(skill, name) for name in _KEPT_FIELDS})
+    fields = {name: getattr(skill, name) for name in _KEPT_FIELDS}
+    return MadeSkill(name=manifest.name, has_code=skill.function is not None, fields=fields)
 
 
 def _skill(made: MadeSkill) -> Skill:
@@ -87,6 +106,19 @@ def _skill(made: MadeSkill) -> Skill:
             cause="it has code or sub-skills that were made in memory",
             suggestion="Pass it again, as skills=.",
         )
+    return _with_fields(made)
+
+
+def _skill_without_code(made: MadeSkill) -> Skill:
+    skill = _with_fields(made)
+    return replace(skill, function=_nothing) if made.has_code else skill
+
+
+def _nothing() -> None:
+    """In the place of code that is not here."""
+
+
+def _with_fields(made: MadeSkill) -> Skill:
     known: dict[str, Any] = {name: value for name, value in made.fields.items() if name in _KEPT_FIELDS}
     if isinstance(known.get("allowed_tools"), list):
         known["allowed_tools"] = tuple(known["allowed_tools"])

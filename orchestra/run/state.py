@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -72,7 +72,8 @@ class Run:
     `tools` are those that the caller gave, `tool_calls` what the models called of them, by the id of the calling node.
     `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
     a call of this run is the first to send. `fallbacks` stand in, in this order, where a phase's model is overloaded,
-    out of reach or at its limit; `stand_ins` holds the calls that they were billed for, by node.
+    out of reach or at its limit; `stand_ins` holds the calls that they were billed for, by node. `on_request` hears
+    each request before it is looked up or sent.
     """
 
     documents: DocumentSet
@@ -125,6 +126,7 @@ class Run:
     counted_tokens: int = 0
     reported_tokens: int = 0
     clock: float = field(default_factory=time.monotonic)
+    on_request: Callable[[Node, Model, ModelRequest], None] | None = None
 
     @classmethod
     def prepare(

@@ -12,7 +12,7 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, pla
 from orchestra.document import count_tokens
 from orchestra.errors import BudgetExceeded, InputInvalid, ModelOverloaded, ModelReplyInvalid, ModelTimeout
 from orchestra.models.protocol import ModelReply, Usage
-from orchestra.pipeline import _story
+from orchestra.pipeline import story_of
 from orchestra.run import Run
 from orchestra.settings import Services, Settings
 
@@ -53,7 +53,7 @@ class Meter:
 def run(model, plan=THREE, **limits):
     options = {"max_followups": 0, "max_tokens": 50, "synthesis_max_tokens": 60, "strategy": "full", **limits}
     made = Run.prepare(REPORT, "Tell me.", None, (model, model, model), Settings(**options), Services())
-    return made.drive(_story(made, plan, None))
+    return made.drive(story_of(made, plan, None))
 
 
 def statuses(result):
