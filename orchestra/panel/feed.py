@@ -74,6 +74,7 @@ class Feed(Poller):
         if self._held is None:
             last = await asyncio.to_thread(self._store.last_sequence, self._run_id)
             self._held = Held(last, self._measures.most_held, self._measures.most_held_bytes)
+            self.ring()
         status = await asyncio.to_thread(self._store.run_status, self._run_id) or GONE
         fresh = await asyncio.to_thread(self._read, self._held.last)
         self._held.add(fresh)
@@ -127,6 +128,11 @@ class Feeds:
         self._bells: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
         self._is_closed = False
+
+    @property
+    def watched(self) -> int:
+        """How many runs are watched."""
+        return len(self._feeds)
 
     def feed(self, run_id: str) -> Feed:
         """The one feed of a run, as long as somebody watches it."""
