@@ -33,6 +33,7 @@ _CALLS = (
     .where(calls.c.run_id == bindparam("its_run_id"))
     .order_by(calls.c.begun_at, calls.c.node_id, calls.c.ordinal)
 )
+_CALLS_OF_NODE = _CALLS.where(calls.c.node_id == bindparam("its_node_id"))
 _EVENTS = (
     select(events.c.sequence, events.c.payload)
     .where(events.c.run_id == bindparam("its_run_id"), events.c.sequence > bindparam("after"))
@@ -132,9 +133,11 @@ class Calls:
         values = {f"its_{name}": value for name, value in _call(run_id, node_id, kind, fingerprint, ordinal).items()}
         self.database.run(lambda connection: connection.execute(_ABANDON_CALL, values))
 
-    def calls(self, run_id: str) -> list[CallRecord]:
-        """In the order in which they began."""
-        rows = self.database.run(lambda connection: connection.execute(_CALLS, {"its_run_id": run_id}).mappings().all())
+    def calls(self, run_id: str, node_id: str | None = None) -> list[CallRecord]:
+        """In the order in which they began: those of one node, if it is named."""
+        statement = _CALLS if node_id is None else _CALLS_OF_NODE
+        values = {"its_run_id": run_id} | ({} if node_id is None else {"its_node_id": node_id})
+        rows = self.database.run(lambda connection: connection.execute(statement, values).mappings().all())
         return [read(CallRecord, {**row}, where=f"a call of {row['node_id']} in run {run_id}") for row in rows]
 
 

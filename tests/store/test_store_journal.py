@@ -167,6 +167,16 @@ def test_an_abandoned_call_was_never_begun(store: Store) -> None:
     assert store.calls("r1") == []
 
 
+def test_the_calls_of_one_node_are_read_apart(store: Store) -> None:
+    store.begin_run(a_run())
+    for node_id in ("run/1", "run/10", "run/1"):
+        store.begin_call("r1", node_id, "model", f"hash of {node_id}", 1)
+    store.finish_call("r1", "run/1", "tool", "other", 1, {"text": "Prices."})
+
+    assert [(call.node_id, call.kind) for call in store.calls("r1", "run/1")] == [("run/1", "model"), ("run/1", "tool")]
+    assert store.calls("r1", "run") == []
+
+
 def test_a_call_of_an_unknown_run_is_refused(store: Store) -> None:
     with pytest.raises(RunNotFound):
         store.begin_call("r1", "run/1", "model", "f", 1)
