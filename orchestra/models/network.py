@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 import httpcore
+import httpx
 
 from orchestra.models.protocol import Deadline
 
@@ -72,6 +73,13 @@ class Call:
         with self._lock:
             if self._wake is not None:
                 self._wake()
+
+
+class NoCookies(httpx.Cookies):
+    """Keeps none, and does not look at a response for them: that takes longer than sending the request."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        return None
 
 
 class CurrentCall(threading.local):

@@ -12,8 +12,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from orchestra.errors import (
@@ -48,7 +47,7 @@ class Reply:
 
     def __init__(self, response: httpx.Response, call: Call, where: str, deadline: Deadline | None) -> None:
         self.status: int = response.status_code
-        self.headers: Mapping[str, str] = response.headers
+        self.headers: Mapping[str, str] = dict(response.headers.items())  # names in lower case
         self._response = response
         self._call = call
         self._where = where
@@ -171,17 +170,24 @@ def _request(url: str, body: bytes, headers: Mapping[str, str], credential: Cred
 
     return httpx.Request(
         "POST",
-        url,
+        _read_url(url),
         headers=[*headers.items(), *([credential.reveal()] if credential else [])],
         content=body,
         extensions={"timeout": _TIMEOUTS},
     )
 
 
+@lru_cache(maxsize=64)
+def _read_url(url: str) -> httpx.URL:
+    import httpx
+
+    return httpx.URL(url)
+
+
 def _new_client() -> tuple[httpx.Client, CurrentCall]:
     import httpx
 
-    from orchestra.models.network import CurrentCall, DeadlineBackend
+    from orchestra.models.network import CurrentCall, DeadlineBackend, NoCookies
 
     try:
         client = httpx.Client(
@@ -189,7 +195,6 @@ def _new_client() -> tuple[httpx.Client, CurrentCall]:
             limits=httpx.Limits(
                 max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS, keepalive_expiry=KEPT_FOR_S
             ),
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
     except (OSError, ValueError, ImportError) as error:
         raise ModelUnreachable(
@@ -198,6 +203,7 @@ def _new_client() -> tuple[httpx.Client, CurrentCall]:
             suggestion="Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR in the environment.",
             is_retryable=False,
         ) from error
+    client._cookies = NoCookies()  # pyright: ignore
     current = CurrentCall()
     for pool in _pools(client):
         pool._network_backend = DeadlineBackend(current)
@@ -207,8 +213,9 @@ def _new_client() -> tuple[httpx.Client, CurrentCall]:
 def _pools(client: httpx.Client) -> list[Any]:
     """The connection pools below a client, one per proxy and one for direct connections.
 
-    httpx has no public way to give a pool a network backend, so these names of its inside are used, here and
-    nowhere else: `Client._transport`, `Client._mounts`, `HTTPTransport._pool`, `ConnectionPool._network_backend`.
+    httpx has no public way to give a pool a network backend, or a client a jar of another kind, so these names of its
+    inside are used, in this module and nowhere else: `Client._transport`, `Client._mounts`, `HTTPTransport._pool`,
+    `ConnectionPool._network_backend`, `Client._cookies`.
     """
     transports = [client._transport, *client._mounts.values()]
     return [transport._pool for transport in transports if transport is not None]  # pyright: ignore

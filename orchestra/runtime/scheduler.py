@@ -174,6 +174,19 @@ class Scheduler:
             self._ready.append((job, None, None))
         return job
 
+    async def within(self, work: Coroutine[Any, Any, None], node: Node) -> OrchestraError | None:
+        """Do a node's work as part of the job that awaits this; gives its error. Only its end is announced."""
+        node.start()
+        error = None
+        try:
+            await work
+        except OrchestraError as raised:
+            error = raised
+        except Exception as raised:  # noqa: BLE001 - as in `_step`
+            error = unexpected(raised)
+        self._end(node, error)
+        return error
+
     def cancel(self) -> None:
         """Start nothing more and let go of what runs; finished jobs keep their results. From any thread."""
         self._inbox.put(self._cancel)
@@ -255,13 +268,16 @@ class Scheduler:
         if isinstance(error, RunWaiting):
             self._leave_waiting(job.node, error)
         elif job.node.status not in FINAL and (error is not None or job.node.status not in WAITING):
-            ended = Status.COMPLETED
-            if error is not None:
-                ended = Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED
-            job.node.end(ended, error)
-            self._announce(job.node)
+            self._end(job.node, error)
         for notify in job.waiters:
             notify(job)
+
+    def _end(self, node: Node, error: OrchestraError | None) -> None:
+        ended = Status.COMPLETED
+        if error is not None:
+            ended = Status.CANCELLED if isinstance(error, RunCancelled) else Status.FAILED
+        node.end(ended, error)
+        self._announce(node)
 
     def _leave_waiting(self, node: Node, error: RunWaiting) -> None:
         """A node that waits for a person keeps its status, and so does one that has not begun; its parents get it."""

@@ -20,6 +20,7 @@ from orchestra.runtime.node import Node
 from orchestra.skills import SkillLibrary
 from orchestra.skills.composition import ANSWER, ChainStep, SkillChain, compose
 from orchestra.skills.manifest import Layer, Manifest
+from orchestra.skills.skill import SHIPPED
 from orchestra.skills.trees.nesting import check_nesting
 from orchestra.skills.trees.parameters import Parameters
 
@@ -79,6 +80,11 @@ class Layers:
     def node_of(self, step: ChainStep) -> Node:
         name = f"{_NODE_NAMES[step.layer]}-{step.skill}"
         return self.run.node(name, step.layer, skill=step.skill, title=self._manifest(step.skill).description)
+
+    def shipped_code(self, step: ChainStep) -> Manifest | None:
+        """The manifest of a step that is code of ours."""
+        manifest = self._manifest(step.skill)
+        return manifest if manifest.source == SHIPPED and manifest.type == "code" else None
 
     async def perform(self, step: ChainStep, node: Node, *, retries: int | None = None) -> Any:
         """The output of a skill of the chain, which sees what came before it. Raises what its work raises.

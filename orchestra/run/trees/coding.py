@@ -20,7 +20,7 @@ from orchestra.run.trees.resolving import resolve
 from orchestra.runtime.events import EffectReplayed
 from orchestra.skills import Skill
 from orchestra.skills.code import Asking, AskUser, CallSkill, CodeContext, RequestApproval, Wish, as_json, call_code
-from orchestra.skills.skill import SHIPPED, fold_name
+from orchestra.skills.skill import fold_name
 from orchestra.skills.trees.nesting import check_nesting
 from orchestra.skills.trees.parameters import Parameters
 
@@ -37,9 +37,6 @@ async def run_code(run: Run, call: SkillCall, skill: Skill, execute: Executor) -
     async def on_worker(work: Callable[[], Any]) -> Any:
         return await run.scheduler.call(lambda deadline, attempt: work(), node=call.node, timeout_s=timeout_s)
 
-    if call.manifest.layer == "guarantee" and call.manifest.source == SHIPPED:  # ours take no time
-        run.scheduler.begin(call.node)
-        return _finished(call_code(function, call.parameters, _context(run, call)), skill)
     if call.manifest.layer == "guarantee":  # idempotent: nothing of it needs to be kept
         return await on_worker(lambda: _finished(call_code(function, call.parameters, _context(run, call)), skill))
     journal = run.journal
