@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from orchestra.panel.view.markdown import LONGEST, CitationLink, answer_html
 
-FIRST = CitationLink(1, "verified", "report.md L5", "/sessions/s?run=r&tab=graph", "/runs/r/source?n=1")
-SECOND = CitationLink(2, "unverified", 'a "b" <i>.md L9', "/sessions/s?run=r", "/runs/r/source?n=2")
+FIRST = CitationLink(1, "verified", "report.md L5", "/runs/r/source?n=1&doc=a")
+SECOND = CitationLink(2, "unverified", 'a "b" <i>.md L9', "/runs/r/source?n=2")
 
 
 class Read(html.parser.HTMLParser):
@@ -91,8 +91,8 @@ def test_citations_become_links_to_their_lines():
     shown = read("Revenue rose [1]. Costs fell [2?]. Nobody said [3].")
 
     first, second = shown.attributes("a")
-    assert (first["href"], first["hx-get"], first["hx-target"]) == (FIRST.href, FIRST.part, "#panel-body")
-    assert second["hx-get"] == SECOND.part
+    assert (first["href"], first["hx-get"], first["hx-target"]) == (FIRST.href, FIRST.href, "#panel-body")
+    assert second["hx-get"] == SECOND.href
     assert "[3]" in shown.text
 
 

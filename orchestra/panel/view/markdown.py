@@ -53,13 +53,13 @@ _SIGNS = {"verified": ("✓", "verified"), "derived": ("≈", "derived"), "unver
 
 @dataclass(frozen=True, slots=True)
 class CitationLink:
-    """Where a citation leads. `href` opens the page there, `part` only what the panel shows; both are our own paths."""
+    """Where a citation leads: `href` is one of our own paths. `quote` is what bears it out, or why nothing does."""
 
     number: int
     status: str
     label: str
     href: str
-    part: str
+    quote: str = ""
 
     @property
     def sign(self) -> str:
@@ -97,7 +97,7 @@ def citation_html(citation: CitationLink) -> str:
     shown = f'[{citation.number}<span class="cite-sign" aria-hidden="true">{citation.sign}</span>]'
     name = escape(f"Source {citation.number}, {citation.word}: {citation.label}")
     return (
-        f'<a class="cite cite-{citation.word}" href="{escape(citation.href)}" hx-get="{escape(citation.part)}" '
+        f'<a class="cite cite-{citation.word}" href="{escape(citation.href)}" hx-get="{escape(citation.href)}" '
         f'hx-target="#panel-body" hx-swap="innerHTML" title="{name}" aria-label="{name}">{shown}</a>'
     )
 
