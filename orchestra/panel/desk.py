@@ -12,12 +12,11 @@ from starlette.requests import Request
 from orchestra.panel.feed import Feeds
 from orchestra.panel.places import panel_folder
 from orchestra.panel.runner import Runner
+from orchestra.panel.shelf import UPLOAD_LIMIT, Shelf
 from orchestra.runtime.tools.given import ToolChoice
 from orchestra.skills import SkillLibrary
 from orchestra.skills.policy import Policy
 from orchestra.store import Store
-
-UPLOAD_LIMIT = 50 * 1024 * 1024  # bytes of one document
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class Desk:
     home: Path
     runner: Runner
     feeds: Feeds
+    shelf: Shelf
     documents: tuple[Path, ...] = ()
     policy: Policy = field(default_factory=lambda: Policy.of(None))
     config: Path | None = None
@@ -61,11 +61,13 @@ def open_desk(
 ) -> Desk:
     """A desk over an open store. `home`: by default beside the store."""
     policy = Policy.of(None) if policy is None else policy
+    home = panel_folder(store) if home is None else home
     return Desk(
         store,
-        panel_folder(store) if home is None else home,
+        home,
         Runner(store, policy=policy, config=config, model=model, skills=skills, tools=tools),
         Feeds(store),
+        Shelf(home, documents=documents, policy=policy, upload_limit=upload_limit),
         tuple(documents),
         policy,
         config,

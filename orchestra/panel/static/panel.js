@@ -6,6 +6,13 @@
   const EVERY_MS = 400; // at most so often the parts of the page ask for what changed
 
   Idiomorph.defaults.ignoreActiveValue = true; // what is being typed stays
+  const has = (node, name) => node instanceof Element && node.hasAttribute(name);
+  Object.assign(Idiomorph.defaults.callbacks, {
+    // what a reader has opened stays open
+    beforeAttributeUpdated: (name, node) => !(name === "open" && has(node, "data-keeps-open")),
+    // what was fetched into a placeholder stays there
+    beforeNodeMorphed: (old, fresh) => !(has(fresh, "data-placeholder") && old.id === fresh.id),
+  });
 
   body.addEventListener("htmx:configRequest", (event) => {
     event.detail.headers["X-Token"] = body.dataset.token;
