@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -70,7 +71,7 @@ class PanelServer:
 
 
 class _EndsStreams(uvicorn.Server):
-    """Ends the streams before it waits for what is open: they would never end by themselves."""
+    """Ends the streams before it waits for what is open, since they never end by themselves; cuts who does not read."""
 
     def __init__(self, feeds: Feeds, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -79,6 +80,9 @@ class _EndsStreams(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._feeds.close()
         await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
 
 def _bound(host: str, port: int) -> socket.socket:
