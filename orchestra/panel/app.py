@@ -18,7 +18,7 @@ from orchestra.panel.desk import Desk
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.security import Gate, Guard
 
-PAGES = ("home", "live")
+PAGES = ("home", "live", "chat", "runs", "questions", "settings")
 _STATUSES: tuple[tuple[type[OrchestraError], int], ...] = (
     (RunNotFound, 404),
     (RunBusy, 409),

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from starlette.requests import Request
 
+from orchestra.panel.estimating import Estimates
 from orchestra.panel.feed import Feeds
 from orchestra.panel.places import panel_folder
+from orchestra.panel.progress import ProgressOfRuns
 from orchestra.panel.runner import Runner
 from orchestra.panel.shelf import UPLOAD_LIMIT, Shelf
 from orchestra.runtime.tools.given import ToolChoice
@@ -32,6 +34,8 @@ class Desk:
     runner: Runner
     feeds: Feeds
     shelf: Shelf
+    progress: ProgressOfRuns
+    estimates: Estimates
     documents: tuple[Path, ...] = ()
     policy: Policy = field(default_factory=lambda: Policy.of(None))
     config: Path | None = None
@@ -68,6 +72,8 @@ def open_desk(
         Runner(store, policy=policy, config=config, model=model, skills=skills, tools=tools),
         Feeds(store),
         Shelf(home, documents=documents, policy=policy, upload_limit=upload_limit),
+        ProgressOfRuns(store),
+        Estimates(store, model=model, config=config, skills=skills),
         tuple(documents),
         policy,
         config,
