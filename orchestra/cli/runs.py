@@ -15,6 +15,7 @@ from orchestra.cli.call_graph import call_graph, duration, error_lines
 from orchestra.cli.dates import PointInTime, local_time
 from orchestra.cli.group import debug_option
 from orchestra.cli.options import json_option
+from orchestra.cli.sent_prompts import prompts_of_node, text_of
 from orchestra.cli.store_choice import open_store, store_option
 from orchestra.cli.terminal import as_json, clean, one_line, print_answer, say
 
@@ -59,17 +60,28 @@ def runs(context: click.Context, store: str | None, is_json: bool, limit: int, *
         say("no run is on record that fits" if any(choices.values()) else "no run is on record")
 
 
-@runs.command(epilog="\b\nExamples:\n  orchestra runs show 3f9a1c\n  orchestra runs show 3f9a1c --events | head")
+@runs.command(
+    epilog="\b\nExamples:\n"
+    "  orchestra runs show 3f9a1c\n"
+    "  orchestra runs show 3f9a1c --prompt run/subtask-2\n"
+    "  orchestra runs show 3f9a1c --events | head"
+)
 @click.argument("run_id", metavar="RUN")
 @click.option("--events", "is_raw", is_flag=True, help="Print its events instead, as lines of JSON.")
+@click.option("--prompt", "node_id", metavar="NODE", help="Print what NODE sent instead, rebuilt from the record.")
 @store_option
 @json_option
 @debug_option
-def show(run_id: str, is_raw: bool, store: str | None, is_json: bool) -> None:
+def show(run_id: str, is_raw: bool, node_id: str | None, store: str | None, is_json: bool) -> None:
     """Show RUN: what was asked, its nodes as a tree, and its answer."""
     with open_store(store) as opened:
         run = opened.find_run(run_id)
-        if is_raw:
+        if node_id is not None:
+            prompts = prompts_of_node(opened, run.id, node_id)
+            print_answer(
+                as_json([asdict(prompt) for prompt in prompts]) if is_json else "\n\n".join(map(text_of, prompts))
+            )
+        elif is_raw:
             for event in opened.events(run.id):
                 click.echo(json.dumps(event))
         elif is_json:

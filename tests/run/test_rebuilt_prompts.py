@@ -1,0 +1,478 @@
+"""The requests of a run, rebuilt from its store: those that were sent, to the byte, and nothing is sent or written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, plan_of
+from servers import json_answer, openai_completion
+from trees_for_tests import write_skill
+
+from orchestra import Cancellation, Skill, SkillLibrary, orchestrate, prompts_of, resume
+from orchestra.errors import InputInvalid, ModelOverloaded, ModelRefused, RunNotFound
+from orchestra.models.protocol import ModelReply, ModelRequest, ToolCall, Usage
+from orchestra.models.schemas import schema_instruction
+from orchestra.store import Store
+
+TASK = "What was revenue, why did costs rise, and who audits?"
+PLAN = plan_of({"context_pointers": REVENUE}, {"context_pointers": COSTS}, {"context_pointers": AUDITOR})
+LACKS = "Nothing on it.\nINSUFFICIENT: who audits the company"
+CAREFUL = {"careful": {"description": "Careful work.", "system_prompt": "Take care.", "needs_approval": True}}
+
+
+@pytest.fixture
+def place(tmp_path):
+    return tmp_path / "runs.db"
+
+
+def dump_of(place):
+    """Every row of a database of SQLite, hashed, and how many there are by table."""
+    with sqlite3.connect(place) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        counts = {name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
+        return counts, hashlib.sha256("\n".join(connection.iterdump()).encode()).hexdigest()
+
+
+def a_model(**answers):
+    return ScriptedModel(**{"plan": PLAN, "subtask": "So it says [L5].", "synthesis": "All of it [L5].", **answers})
+
+
+def every(prompts):
+    return [prompt for of_node in prompts.values() for prompt in of_node]
+
+
+def hashes(prompts):
+    return sorted(prompt.fingerprint for prompt in every(prompts))
+
+
+def sent_hashes(model):
+    return sorted({request.fingerprint for request in model.requests})
+
+
+# Against a server: what it received is what is rebuilt
+
+
+def received_texts(received):
+    """Role and text of each message of a body; what a tool gave has the role "tool"."""
+    return [(each["role"], each["content"] or "") for each in received.json["messages"]]
+
+
+def rebuilt_texts(prompt):
+    """The same from a prompt, as the adapter for this server adds a schema to it."""
+    texts = [("system", prompt.system)] if prompt.system else []
+    for at_turn, message in enumerate(prompt.messages):
+        texts += [("tool", result.text) for result in message.tool_results]
+        schema = f"\n\n{schema_instruction(prompt.schema)}" if prompt.schema is not None and at_turn == 0 else ""
+        if message.text or not message.tool_results:
+            texts.append((message.role, message.text + schema))
+    return texts
+
+
+def answering(*, plan=None, intent=None, calls=(), replies=None):
+    """A script: plans and intents where JSON is asked for, calls of tools at first, else a text by what is asked."""
+
+    def script(received, wire):
+        body = received.json
+        words = body["messages"][-1]["content"] or ""
+        if "response_format" in body:
+            return json_answer(openai_completion(json.dumps(intent if "Intent" in words else plan)))
+        if calls and "tools" in body and len(body["messages"]) < 4:
+            made = [
+                {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+                for at, (name, given) in enumerate(calls)
+            ]
+            return json_answer(openai_completion(None, tool_calls=made, finish_reason="tool_calls"))
+        text = next((reply for said, reply in (replies or {}).items() if said in words), "So it says [L5].")
+        return text if isinstance(text, bytes) else json_answer(openai_completion(text))
+
+    return script
+
+
+def look_up(city: str, most: int = 3) -> str:
+    """Look up a city."""
+    return f"{city} is there, {most} times"
+
+
+STRATEGIES = {
+    "direct": ({}, answering()),
+    "full": ({}, answering(plan=PLAN)),
+    "outline": ({}, answering(plan=PLAN)),
+    "given": ({"strategy": "full", "plan": PLAN}, answering()),
+    "tools": ({"strategy": "full", "plan": PLAN, "tools": [look_up]}, answering(calls=[("look_up", {"city": "Brno"})])),
+    "follow-up": ({"strategy": "full", "plan": plan_of({"context_pointers": COSTS})}, answering(replies={"2": LACKS})),
+    "history": ({"strategy": "full", "plan": PLAN, "history": [("What was it?", "It was so.")]}, answering()),
+    "schema": (
+        {"strategy": "direct", "answer_schema": {"type": "object"}},
+        answering(plan={"answer": "So", "data": {}}),
+    ),
+}
+
+
+@pytest.fixture
+def openai_at(monkeypatch):
+    def point(server):
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "test-key")
+
+    return point
+
+
+@pytest.mark.parametrize("kind", STRATEGIES)
+def test_what_is_rebuilt_is_what_the_server_received_and_nothing_is_sent(kind, serve, openai_at, place, monkeypatch):
+    options, script = STRATEGIES[kind]
+    server = serve(script)
+    openai_at(server)
+    result = orchestrate(REPORT, TASK, model="openai:m", store=place, **{"strategy": kind, **options})
+    assert result.status in ("completed", "partial"), result.errors
+    sent, before = len(server.requests), dump_of(place)
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable)
+
+    prompts = prompts_of(result.run_id, store=place)
+
+    assert sorted(map(rebuilt_texts, every(prompts))) == sorted(map(received_texts, server.requests))
+    assert all(prompt.is_proved for prompt in every(prompts))
+    assert {prompt.model for prompt in every(prompts)} == {"openai:m"}
+    assert (len(server.requests), dump_of(place)) == (sent, before)
+
+
+def test_tools_are_told_of_as_they_were_and_none_is_called(serve, openai_at, place):
+    called = []
+
+    def count_up(number: int) -> str:
+        """Count up."""
+        called.append(number)
+        return str(number + 1)
+
+    server = serve(answering(calls=[("count_up", {"number": 4})]))
+    openai_at(server)
+    result = orchestrate(REPORT, TASK, model="openai:m", strategy="direct", store=place, tools=[count_up])
+
+    first, second = prompts_of(result.run_id, store=place)["run/subtask-1"]
+
+    sent = [tool["function"] for tool in server.requests[0].json["tools"]]
+    assert [(tool.name, tool.description) for tool in first.tools] == [(t["name"], t["description"]) for t in sent]
+    assert [result.text for result in second.messages[-1].tool_results] == ["5"]
+    assert (called, first.is_proved, second.is_proved) == ([4], True, True)
+
+
+def test_a_route_by_skills_is_rebuilt_level_by_level(serve, openai_at, place, tmp_path):
+    skills = tmp_path / "skills"
+    sub_skills = [
+        {"name": "sorter", "triggers": ["sort"]},
+        {"name": "responder", "triggers": ["reply"], "dependencies": ["sorter"]},
+    ]
+    flow = ["step_1.output.urgent → step_2.mails"]
+    routing = {"strategy": "sequential"}
+    folder = write_skill(skills, "mail", type="composite", sub_skills=sub_skills, routing=routing, data_flow=flow)
+    output = {"type": "object", "properties": {"urgent": {"type": "array"}}, "required": ["urgent"]}
+    write_skill(folder / "sub_skills", "sorter", "Sort.", output=output)
+    write_skill(folder / "sub_skills", "responder", "Reply.", parameters={"required": ["mails"]})
+
+    def script(received, wire):
+        if "response_format" not in received.json:
+            return json_answer(openai_completion("Drafted."))
+        words = {"urgent": ["m1"], "summary": "Done.", "user_message": "All done.", "steps": []}
+        return json_answer(openai_completion(json.dumps(words)))
+
+    server = serve(script)
+    openai_at(server)
+    library = SkillLibrary.from_path(skills)
+    result = orchestrate("Mailbox", "Sort my mail and reply to it", library, "openai:m", strategy="route", store=place)
+
+    prompts = prompts_of(result.run_id, store=place)
+
+    assert len(server.requests) == 3
+    assert sorted(map(rebuilt_texts, every(prompts))) == sorted(map(received_texts, server.requests))
+    assert all(prompt.is_proved for prompt in every(prompts))
+    assert {"run/subtask-1/step-1", "run/subtask-1/step-2"} <= set(prompts)
+
+
+def test_a_request_that_was_sent_three_times_is_there_once(serve, openai_at, place):
+    answers = iter([503, 529])
+
+    def script(received, wire):
+        status = next(answers, 200)
+        headers = {"retry-after": "0"}
+        return json_answer({} if status > 200 else openai_completion(), status=status, headers=headers)
+
+    server = serve(script)
+    openai_at(server)
+    result = orchestrate(REPORT, TASK, model="openai:m", strategy="direct", store=place)
+
+    (prompt,) = prompts_of(result.run_id, store=place)["run/subtask-1"]
+
+    assert (len(server.requests), prompt.is_proved) == (3, True)
+    assert {json.dumps(received_texts(each)) for each in server.requests} == {
+        json.dumps([list(each) for each in rebuilt_texts(prompt)])
+    }
+
+
+# Runs in every state
+
+
+def test_the_built_in_engine_s_requests_are_rebuilt(store):
+    result = orchestrate(REPORT * 40, TASK, strategy="outline", store=store)
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert {"run/plan", "run/subtask-1"} <= set(prompts)
+    assert all(prompt.is_proved for prompt in every(prompts))
+    assert "Miller & Stone" in "".join(prompt.messages[0].text for prompt in every(prompts))
+
+
+def test_a_model_that_is_an_object_is_not_needed_and_its_cache_and_window_still_shape_the_requests(store):
+    model = a_model()
+    model.context_window, model.cache_minimum_tokens = 9_000, 40
+    result = orchestrate(REPORT, TASK, model=model, strategy="full", store=store)
+
+    prompts = prompts_of(result.run_id[:8], store=store)
+
+    assert hashes(prompts) == sent_hashes(model)
+    assert all(prompt.is_proved for prompt in every(prompts))
+
+
+def test_a_failed_subtask_leaves_a_prompt_that_is_not_proved_and_the_answer_s_that_is(store):
+    overloaded = ModelOverloaded("too much", retry_after_s=0)
+    model = a_model(subtask=lambda request: overloaded if "question 2" in request.prompt else "So it says [L5].")
+    result = orchestrate(REPORT, TASK, model=model, strategy="full", store=store, max_attempts=1)
+    assert result.status == "partial"
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert hashes(prompts) == sent_hashes(model)
+    assert [prompt.node_id for prompt in every(prompts) if not prompt.is_proved] == ["run/subtask-2"]
+    assert "MODEL_OVERLOADED" in prompts["run/synthesis"][0].messages[0].text
+
+
+def test_a_run_that_failed_shows_what_its_planner_was_asked(store):
+    with pytest.raises(Exception, match="PLAN_INVALID"):
+        orchestrate(REPORT, TASK, model=(model := a_model(plan="no plan")), strategy="full", store=store)
+    (run,) = store.runs()
+
+    prompts = prompts_of(run.id, store=store)
+
+    assert [len(prompts["run/plan"]), list(prompts)] == [2, ["run/plan"]]
+    assert hashes(prompts) == sent_hashes(model)
+
+
+def test_a_run_that_waits_shows_what_was_sent_before_and_asks_nobody(store):
+    plan = plan_of({"skill": "careful", "context_pointers": COSTS}, {"context_pointers": REVENUE})
+    model = a_model()
+    result = orchestrate(REPORT, TASK, CAREFUL, model, plan=plan, store=store)
+    asked = store.approvals(result.run_id)
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert (result.status, list(prompts)) == ("waiting", ["run/subtask-2"])
+    assert (hashes(prompts), store.approvals(result.run_id)) == (sent_hashes(model), asked)
+
+
+def test_what_a_person_changed_stands_in_the_prompt_that_was_sent(store):
+    plan = plan_of({"skill": "careful", "context_pointers": COSTS})
+    result = orchestrate(REPORT, TASK, CAREFUL, (model := a_model()), plan=plan, store=store)
+    (asked,) = store.approvals(result.run_id)
+    edited = {"task": "Only tell of steel."}
+    store.answer(result.run_id, asked.node_id, asked.digest, outcome="edited", edited=edited)
+    resume(result.run_id, store=store, model=model, skills=CAREFUL)
+
+    (prompt,) = prompts_of(result.run_id, store=store)["run/subtask-1"]
+
+    assert prompt.is_proved
+    assert "Only tell of steel." in prompt.messages[0].text
+
+
+def test_a_run_under_way_shows_what_it_has_asked_so_far(store):
+    is_asked, may_go_on = threading.Event(), threading.Event()
+
+    def answer(request):
+        if "question 2" in request.prompt:
+            is_asked.set()
+            may_go_on.wait(20)
+        return "So it says [L5]."
+
+    cancellation = Cancellation()
+    with ThreadPoolExecutor(1) as pool:
+        model = a_model(subtask=answer)
+        options = {"model": model, "strategy": "full", "store": store, "max_workers": 1, "cancellation": cancellation}
+        under_way = pool.submit(orchestrate, REPORT, TASK, **options)
+        assert is_asked.wait(20)
+        (run,) = store.runs()
+        try:
+            prompts = prompts_of(run.id, store=store)
+        finally:
+            may_go_on.set()
+        ended = under_way.result(20)
+
+    assert set(prompts) == {"run/plan", "run/subtask-1", "run/subtask-2"}
+    assert all(prompt.is_proved for prompt in every(prompts))
+    assert ended.status == "completed"
+
+
+def test_several_are_rebuilt_at_once_from_one_store(store):
+    models = [a_model(synthesis=f"All of it {number} [L5].") for number in range(4)]
+    runs = [
+        orchestrate(REPORT, f"{TASK} {at}", model=model, strategy="full", store=store)
+        for at, model in enumerate(models)
+    ]
+
+    with ThreadPoolExecutor(4) as pool:
+        rebuilt = list(pool.map(lambda run: prompts_of(run.run_id, store=store), runs))
+
+    assert [hashes(prompts) for prompts in rebuilt] == [sent_hashes(model) for model in models]
+
+
+# What cannot be proved
+
+
+def test_after_a_change_of_its_skill_a_prompt_is_not_proved_and_what_follows_is(store, tmp_path):
+    folder = write_skill(tmp_path, "reader", "Read with care.")
+    plan = plan_of({"skill": "reader", "context_pointers": COSTS}, {"context_pointers": REVENUE})
+    library = SkillLibrary.from_path(tmp_path)
+    result = orchestrate(REPORT, TASK, library, (model := a_model()), plan=plan, strategy="full", store=store)
+    (folder / "SKILL.md").write_text("---\nname: reader\ndescription: Does reader.\n---\nRead in haste.\n")
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    proved = {prompt.node_id: prompt.is_proved for prompt in every(prompts)}
+    assert proved == {"run/subtask-1": False, "run/subtask-2": True, "run/synthesis": True}
+    assert "Read in haste." in prompts["run/subtask-1"][0].messages[0].text
+    assert len(every(prompts)) == len(model.requests)
+
+
+def test_skills_that_are_gone_are_left_out_and_the_rest_is_rebuilt(store, tmp_path):
+    folder = write_skill(tmp_path, "reader", "Read with care.")
+    plan = plan_of({"skill": "reader", "context_pointers": COSTS}, {"context_pointers": REVENUE})
+    result = orchestrate(REPORT, TASK, SkillLibrary.from_path(tmp_path), a_model(), plan=plan, store=store)
+    (folder / "SKILL.md").unlink()
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert prompts["run/subtask-2"][0].is_proved
+    assert not prompts["run/subtask-1"][0].is_proved
+
+
+def test_code_skills_and_gates_are_not_run(store):
+    ran = []
+
+    def score(query: str = "") -> dict:
+        ran.append("score")
+        return {"score": 7}
+
+    def permit(query: str = "") -> dict:
+        ran.append("permit")
+        return {"ok": True}
+
+    skills = {
+        "score": Skill("score", "Scores.", "Score.", function=score),
+        "permit": Skill("permit", "Permits.", "Permit.", function=permit, layer="guarantee"),
+    }
+    plan = plan_of({"skill": "score", "context_pointers": COSTS}, {"context_pointers": REVENUE})
+    result = orchestrate(REPORT, TASK, skills, (model := a_model()), plan=plan, strategy="full", store=store)
+    assert result.status == "completed", result.errors
+    done = list(ran)
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert sorted(done) == ["permit", "score"]
+    assert ran == done
+    assert hashes(prompts) == sent_hashes(model)
+    assert prompts["run/synthesis"][0].is_proved
+
+
+@pytest.mark.parametrize("refused", ["", "tools"])
+def test_a_model_that_takes_no_tools_was_asked_without_them(serve, openai_at, store, refused):
+    def script(received, wire):
+        if refused and refused in received.json:
+            return json_answer({"error": {"message": "m does not support tools"}}, status=400)
+        return json_answer(openai_completion("So it says [L5]."))
+
+    server = serve(script)
+    openai_at(server)
+    result = orchestrate(REPORT, TASK, model="openai:m", strategy="direct", store=store, tools=[look_up])
+    assert result.status == "completed"
+
+    prompts = prompts_of(result.run_id, store=store)["run/subtask-1"]
+
+    assert [bool(prompt.tools) for prompt in prompts] == ["tools" in each.json for each in server.requests]
+    assert prompts[-1].is_proved
+
+
+def test_subtasks_of_a_shared_call_that_failed_were_asked_alone(store):
+    plan = plan_of({"context_pointers": COSTS}, {"context_pointers": COSTS})
+
+    def answer(request: ModelRequest) -> object:
+        is_shared = "question 1" in request.prompt and "question 2" in request.prompt
+        return ModelRefused("not both") if is_shared else "So it says [L5]."
+
+    result = orchestrate(
+        REPORT, TASK, model=(model := a_model(subtask=answer)), plan=plan, strategy="full", store=store
+    )
+    assert "ASKED_ALONE" in [notice.code for notice in result.warnings]
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert hashes(prompts) == sent_hashes(model)
+    assert [prompt.is_proved for prompt in prompts["run/subtask-1"]] == [False, True]
+    assert prompts["run/synthesis"][0].is_proved
+
+
+@pytest.mark.parametrize("mode", ["standard", "eco", "deep-work"])
+def test_layers_around_the_work_are_rebuilt_as_they_were(store, mode):
+    def answer(request: ModelRequest) -> object:
+        return {"critique": "Good.", "answer": "All of it [L5]."} if '"critique"' in request.prompt else "So [L5]."
+
+    options = {"strategy": "full", "mode": mode, "store": store}
+    orchestrate(REPORT, TASK, model=a_model(subtask=answer), **options)  # which leaves lessons
+
+    result = orchestrate(REPORT, TASK, model=(model := a_model(subtask=answer)), **options)
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert result.status == "completed"
+    assert hashes(prompts) == sent_hashes(model)
+    assert all(prompt.is_proved for prompt in every(prompts))
+
+
+def test_what_a_tool_loop_asked_is_rebuilt_turn_by_turn(store):
+    def answer(request: ModelRequest) -> object:
+        if len(request.messages) >= 4:
+            return "So it says [L5]."
+        turn = len(request.messages) // 2
+        call = ToolCall(f"c{turn}", "look_up", {"city": f"Brno {turn}"})
+        return ModelReply("", Usage(9), tool_calls=(call,), stop_reason="tool_use")
+
+    result = orchestrate(
+        REPORT, TASK, model=(model := a_model(subtask=answer)), strategy="direct", store=store, tools=[look_up]
+    )
+
+    prompts = prompts_of(result.run_id, store=store)["run/subtask-1"]
+
+    assert [prompt.fingerprint for prompt in prompts] == [request.fingerprint for request in model.requests]
+    assert [len(prompt.messages) for prompt in prompts] == [1, 3, 5]
+
+
+def test_a_run_that_is_not_there_and_a_store_that_is_not_named_are_said(store, monkeypatch):
+    monkeypatch.delenv("ORCHESTRA_STORE", raising=False)
+
+    with pytest.raises(RunNotFound):
+        prompts_of("none", store=store)
+    with pytest.raises(InputInvalid):
+        prompts_of("none", store=False)
+
+
+def test_nothing_is_written_and_no_lease_is_taken(place):
+    with Store.open(place) as store:
+        result = orchestrate(REPORT, TASK, model=a_model(), strategy="full", store=store)
+        before = dump_of(place)
+        assert store.lease(result.run_id, "somebody else", 60)
+        held = dump_of(place)
+
+        prompts_of(result.run_id, store=store)
+
+        assert before[0]["leases"] + 1 == held[0]["leases"]
+        assert dump_of(place) == held
