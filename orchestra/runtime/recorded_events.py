@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -11,6 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestra.errors import StoreDamaged
 from orchestra.runtime.events import Event
+
+LONGEST_PAUSE_S = 3.0
+"""However long a run waited, a replay waits no longer before an event."""
 
 
 def read_event(record: Mapping[str, Any]) -> Event | None:
@@ -32,6 +35,18 @@ def read_event(record: Mapping[str, Any]) -> Event | None:
         ) from error
 
 
+def with_pauses(events: Iterable[Mapping[str, Any]]) -> Iterable[tuple[float, Mapping[str, Any]]]:
+    """(seconds since the event before, event). One that does not say when it was came with the one before."""
+    latest: float | None = None
+    for event in events:
+        at = _time_of(event)
+        if at is None:
+            yield 0.0, event
+            continue
+        yield max(at - latest, 0.0) if latest is not None else 0.0, event
+        latest = at if latest is None else max(at, latest)
+
+
 @cache
 def _kinds() -> dict[str, type[Event]]:
     return {kind.type: kind for kind in _below(Event)}
@@ -46,3 +61,24 @@ def _below(kind: type[Event]) -> Iterator[type[Event]]:
 @cache
 def _reader(kind: type[Event]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
+
+
+def shown_pause(pause_s: float, speed: float) -> float:
+    """How long a replay waits where the run paused: `speed` times as fast, never over the longest; 0 for speed 0."""
+    return min(pause_s / speed, LONGEST_PAUSE_S) if speed else 0.0
+
+
+def _time_of(event: Mapping[str, Any]) -> float | None:
+    """Unix seconds: when it was heard, or what the node's own times say."""
+    at = _number(event, "at")
+    if at is not None:
+        return at
+    timing: Any = event.get("timing")
+    if not isinstance(timing, Mapping):
+        return None
+    started_at, duration_ms = _number(timing, "started_at"), _number(timing, "duration_ms")
+    return None if started_at is None else started_at + (duration_ms or 0.0) / 1000
+
+
+def _number(record: Any, name: str) -> float | None:
+    return record[name] if isinstance(record.get(name), int | float) else None

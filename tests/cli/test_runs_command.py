@@ -10,7 +10,6 @@ import pytest
 from records_for_tests import a_question, a_run, node_event
 
 from orchestra.cli.dates import PointInTime
-from orchestra.cli.replay import with_pauses
 from orchestra.errors import OrchestraError
 from orchestra.runtime.events import AnswerDelta, RouteStarted, Warned
 from orchestra.store import DocumentRef, Store
@@ -200,21 +199,6 @@ def test_a_replay_shows_what_the_run_showed_and_its_answer(call, place: Path) ->
         "back",
         "failed: subtask-1 [lookup] Who?  2.0 s, TIMEOUT: no reply",
     ]
-
-
-def test_a_replay_keeps_the_pauses_of_the_run() -> None:
-    events = [
-        {"timing": {"started_at": 10.0}},
-        {},
-        {"timing": {"started_at": 10.0, "duration_ms": 500.0}},
-        {"at": 12.0},
-    ]
-
-    assert [pause for pause, _ in with_pauses(events)] == [0.0, 0.0, 0.5, 1.5]
-
-
-def test_times_that_go_backwards_pause_for_nothing() -> None:
-    assert [pause for pause, _ in with_pauses([{"at": 5.0}, {"at": 1.0}, {"at": 6.0}])] == [0.0, 0.0, 1.0]
 
 
 def test_until_a_day_means_until_its_end() -> None:

@@ -17,7 +17,7 @@ from orchestra.runtime.events import (
     RouteStarted,
     Warned,
 )
-from orchestra.runtime.recorded_events import read_event
+from orchestra.runtime.recorded_events import read_event, shown_pause, with_pauses
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,25 @@ def test_an_event_that_no_longer_is_one_says_which_field(wrong: dict[str, object
 
     with pytest.raises(StoreDamaged, match=next(iter(wrong))):
         read_event(record)
+
+
+def test_a_replay_keeps_the_pauses_of_the_run() -> None:
+    events = [
+        {"timing": {"started_at": 10.0}},
+        {},
+        {"timing": {"started_at": 10.0, "duration_ms": 500.0}},
+        {"at": 12.0},
+    ]
+
+    assert [pause for pause, _ in with_pauses(events)] == [0.0, 0.0, 0.5, 1.5]
+
+
+def test_times_that_go_backwards_pause_for_nothing() -> None:
+    assert [pause for pause, _ in with_pauses([{"at": 5.0}, {"at": 1.0}, {"at": 6.0}])] == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("pause_s", "speed", "shown_s"), [(2.0, 1, 2.0), (2.0, 4, 0.5), (600.0, 1, 3.0), (600.0, 300, 2.0), (5.0, 0, 0.0)]
+)
+def test_a_replay_waits_three_seconds_at_most(pause_s: float, speed: float, shown_s: float) -> None:
+    assert shown_pause(pause_s, speed) == shown_s
