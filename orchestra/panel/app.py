@@ -18,7 +18,7 @@ from orchestra.panel.desk import Desk
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.security import Gate, Guard
 
-PAGES = ("home", "live", "chat", "runs", "questions", "settings")
+PAGES = ("home", "live", "chat", "runs", "questions", "settings", "sessions", "documents", "source", "graph", "node")
 _STATUSES: tuple[tuple[type[OrchestraError], int], ...] = (
     (RunNotFound, 404),
     (RunBusy, 409),

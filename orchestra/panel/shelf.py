@@ -31,7 +31,8 @@ MOST_DOCUMENTS = 100
 class ShelfDocument:
     """A document of a session. `name` is what citations call it, `path` where it can be read, `size` in bytes.
 
-    `original` is what the file was called, or where it lies: text of others. `source` says how it came here.
+    `original` is what the file was called, or where it lies: text of others. `source` says how it came here, `place`
+    where the file of a document that was not uploaded is.
     """
 
     id: str
@@ -41,6 +42,7 @@ class ShelfDocument:
     kind: Kind
     source: Source
     original: str
+    place: Path | None = None
 
 
 class Shelf:
@@ -185,7 +187,14 @@ class Shelf:
 
 def _shown(entries: Entries, document_id: str, kept: Kept) -> ShelfDocument:
     return ShelfDocument(
-        document_id, kept.name, entries.path(kept), kept.size, kept.kind, kept.source, kept.original or kept.name
+        id=document_id,
+        name=kept.name,
+        path=entries.path(kept),
+        size=kept.size,
+        kind=kept.kind,
+        source=kept.source,
+        original=kept.original or kept.name,
+        place=Path(kept.place) if kept.place else None,
     )
 
 
