@@ -23,8 +23,7 @@ def node_prices(run: RunRecord) -> Callable[[NodeRecord], float | None]:
     A subtask of a finished run, with nothing below it, costs what the run's result says: that knows of stand-ins. Any
     other node is priced by the model of its phase.
     """
-    billed = _billed(run)
-    hosts = _hosts(run)
+    billed, hosts = _billed(run), _hosts(run)
 
     def price_of(node: NodeRecord) -> float | None:
         usage, phase = node.usage or {}, _phase(node)
@@ -34,6 +33,12 @@ def node_prices(run: RunRecord) -> Callable[[NodeRecord], float | None]:
         return list_price(str(run.models.get(phase) or ""), usage, hosts.get(phase, ""))
 
     return price_of
+
+
+def model_of(run: RunRecord, node: NodeRecord) -> tuple[str, str]:
+    """The model that a node's phase asks, and its host, where they are known."""
+    phase = _phase(node)
+    return str(run.models.get(phase) or ""), _hosts(run).get(phase, "")
 
 
 def list_price(model: str, usage: Mapping[str, Any], host: str = "") -> float | None:
