@@ -12,10 +12,11 @@
     before(old, fresh) !== false && !(keptOf(old) && old.id === fresh.id && keptOf(old) === keptOf(fresh));
 
   // The answer as it arrives. What the server has put there already is not appended again.
+  const watched = () => new URL(body.dataset.live || "", location.href).searchParams.get("run");
   body.addEventListener("run-delta", (event) => {
-    const { run, seq, node, attempt, text } = event.detail;
+    const { seq, node, attempt, text } = event.detail;
     document.querySelectorAll("[data-stream-of]").forEach((place) => {
-      if (!text || seq <= Number(place.dataset.seq) || (run && run !== place.dataset.streamOf)) return;
+      if (!text || seq <= Number(place.dataset.seq) || place.dataset.streamOf !== watched()) return;
       const stream = `${node}:${attempt ?? 1}`;
       if (place.dataset.kept !== stream) place.textContent = ""; // another attempt begins anew
       place.dataset.kept = stream;

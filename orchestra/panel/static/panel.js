@@ -74,10 +74,6 @@
   window.addEventListener("pageshow", open);
   open();
 
-  body.addEventListener("run-delta", (event) => {
-    document.querySelectorAll("[data-answer-stream]").forEach((place) => place.append(event.detail.text || ""));
-  });
-
   // Tabs: the one that is open says so, and another one leaves what was chosen in it behind.
 
   body.addEventListener("click", (event) => {
