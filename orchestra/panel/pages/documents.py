@@ -136,7 +136,9 @@ def _folder_of(path: str) -> str:
 def _done(request: Request, errors: list[OrchestraError], folder: _Browsed | None = None) -> Response:
     """The documents as they are now; without htmx the page that they stand on, or the page of the first error."""
     if is_part(request):
-        return _documents(request, errors, folder)
+        answer = _documents(request, errors, folder)
+        answer.headers["HX-Trigger-After-Settle"] = "documents-changed"  # what depends on them asks anew
+        return answer
     if errors:
         raise errors[0]
     return RedirectResponse(f"/sessions/{session_key(request.path_params['sid'])}", 303)
