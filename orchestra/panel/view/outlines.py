@@ -11,8 +11,6 @@ from orchestra.panel.view.visible import one_line
 MOST_KEPT = 5_000
 """Headings of one document that are kept to be shown."""
 SHOWN_AT_ONCE = 200
-DEEPEST = 8
-"""Headings that lie deeper stand at this depth."""
 
 _LONGEST_TITLE = 160
 _COUNTED = 400_000  # characters of a document whose sections' tokens are counted one by one
@@ -59,7 +57,7 @@ def outline_of(document: Document) -> DocumentOutline:
     depths: dict[str, int] = {}
     headings: list[Heading] = []
     for section in sections[:MOST_KEPT]:
-        depths[section.id] = min(DEEPEST, depths.get(section.parent or "", 0) + 1)
+        depths[section.id] = depths.get(section.parent or "", 0) + 1
         tokens = document.outline.tokens(section.id) if counts else None
         headings.append(_heading(document, section, depths[section.id], tokens))
     return DocumentOutline(
