@@ -33,7 +33,7 @@ _HEADERS = {
     "x-frame-options": "DENY",
 }
 _ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Orchestra</title>
-<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the panel</a></p></html>
+<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the panel</a></p></html>
 """
 
 
