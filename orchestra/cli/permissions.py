@@ -16,8 +16,6 @@ from orchestra.cli.tools import load_tools, tool_option
 if TYPE_CHECKING:
     from orchestra.run.permits import Permits, Permitted
 
-KINDS = ("tools", "read", "write", "hosts", "models")
-
 
 @click.command(
     epilog="\b\nExamples:\n  orchestra permissions\n  orchestra permissions --skills ./my-skills --tool write_file"
@@ -82,13 +80,15 @@ def color(permitted: Permitted, parent: Permitted) -> str:
 
 
 def _as_text(permits: Permits, skills: Mapping[str, Permitted]) -> str:
+    from orchestra.skills.permissions import KINDS
+    from orchestra.skills.permissions.words import TAKEN_ALSO, cost_in_words
+
     root = permits.root
     shown = root.permissions.snapshot
     rows = [(name, _words(shown[name])) for name in KINDS]
     rows[1] = ("read", f"{rows[1][1]}, the documents of the run")
-    cost = root.permissions.cost_usd
-    rows.append(("cost", "any" if cost is None else f"at most ${cost:g}"))
-    for word, said in (("ask", "a person is asked"), ("deny", "never")):
+    rows.append(("cost", cost_in_words(root.permissions.cost_usd)))
+    for word, said in TAKEN_ALSO:
         rows += [(f"{name}, {said}", _words(entries)) for name, entries in shown.get(word, {}).items()]
     policy = permits.policy.source or "the default policy"
     told = [(name, _told(permitted, root)) for name, permitted in skills.items()]
@@ -107,4 +107,6 @@ def _told(permitted: Permitted, root: Permitted) -> str:
 
 
 def _words(entries: Any) -> str:
-    return entries if isinstance(entries, str) else one_line(", ".join(entries)) or "nothing"
+    from orchestra.skills.permissions.words import entries_in_words
+
+    return one_line(entries_in_words(entries))

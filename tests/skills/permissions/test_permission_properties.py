@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import reduce
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from orchestra.skills.permissions import (
     ToolRule,
 )
 from orchestra.skills.permissions.grants import OUTCOMES
+from orchestra.skills.permissions.words import is_within, of_snapshot
 
 NAMES = ("Bash", "bash", "Read", "mcp__files__read", "mcp__mail")
 TEXTS = ("git", "git status", "git push", "git push origin", "git push; id", "GIT  push", "npm test", "docs/a.md", "..")
@@ -173,3 +175,26 @@ def test_a_rule_reads_back_as_it_is_shown(form):
     read = [str(ToolRule.parse(text)) for text in shown]
 
     assert form(read) == form(shown)
+
+
+@given(permission_sets)
+def test_a_set_comes_back_from_its_snapshot(permissions):
+    assert of_snapshot(json.loads(json.dumps(permissions.snapshot))) == permissions
+
+
+@given(permission_sets, permission_sets, questions)
+def test_a_snapshot_is_within_another_only_if_it_allows_no_more(one, other, question):
+    assert is_within(one.intersect(other).snapshot, one.snapshot)
+    if is_within(one.snapshot, other.snapshot):
+        assert width(one, question) <= width(other, question)
+        assert costs(one) <= costs(other)
+    else:
+        assert other.intersect(one) != one
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tools": "Bash"}, {"read": [1]}, {"hosts": [""]}, {"cost_usd": "much"}, {"ask": {"tools": 1}}]
+)
+def test_what_is_no_snapshot_is_refused(wrong):
+    with pytest.raises(InputInvalid):
+        is_within({**EVERYTHING.snapshot, **wrong}, EVERYTHING.snapshot)
