@@ -6,6 +6,7 @@ The list is imported when a price is first asked for: it takes a tenth of a seco
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -74,6 +75,7 @@ def _look_up(model_name: str, usage: Usage, base_url: str) -> PriceCalculation |
         return None
 
 
+@lru_cache(maxsize=256)
 def _is_local(base_url: str) -> bool:
     """Whether the URL's host is this machine or one of its private network."""
     if not base_url:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Purpose = Literal["plan", "subtask", "synthesis", "route", "other"]
 StopReason = Literal["end", "max_tokens", "tool_use", "refusal", "context_exceeded", "pause"]
 ToolChoice = Literal["auto", "none"]
+_SORTED_JSON = json.JSONEncoder(sort_keys=True)
 
 
 def fence(tag: str, body: str, attributes: str = "") -> str:
@@ -381,7 +382,7 @@ class ModelRequest:
             "temperature": self.temperature,
         }
         rest |= {"tool_choice": self.tool_choice} if self.tool_choice != "auto" else {}
-        digest.update(json.dumps(rest, sort_keys=True, ensure_ascii=True).encode())
+        digest.update(_SORTED_JSON.encode(rest).encode())
         return digest.hexdigest()
 
 

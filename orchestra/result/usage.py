@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from pydantic import ModelWrapValidatorHandler, PrivateAttr, computed_field, model_validator
+from pydantic import ModelWrapValidatorHandler, computed_field, model_validator
 
 from orchestra.models.protocol import Usage
 from orchestra.planning.costs import Alternative, Way
 from orchestra.result.reports import Frozen
-
-_UNASKED = -1.0
 
 
 class UsageReport(Frozen):
@@ -30,7 +29,6 @@ class UsageReport(Frozen):
     output_tokens: int = 0
     is_estimated: bool = False
     by_model: tuple[UsageReport, ...] = ()
-    _cost_usd: float | None = PrivateAttr(default=_UNASKED)
 
     @classmethod
     def of(cls, model: str, *usages: Usage, calls: int | None = None, host: str = "") -> UsageReport:
@@ -69,14 +67,9 @@ class UsageReport(Frozen):
         return self.input_tokens + self.cached_input_tokens + self.cache_write_tokens
 
     @computed_field
-    @property
+    @cached_property
     def cost_usd(self) -> float | None:
         """US dollars at list prices, looked up when first asked for; None where no price is known."""
-        if self._cost_usd == _UNASKED:
-            self._cost_usd = self._price()
-        return self._cost_usd
-
-    def _price(self) -> float | None:
         from orchestra.models.prices import price
 
         if self.by_model:
@@ -90,7 +83,7 @@ class UsageReport(Frozen):
     def _keep_the_price_of_its_day(cls, value: Any, handler: ModelWrapValidatorHandler[UsageReport]) -> UsageReport:
         report = handler(value)
         if isinstance(value, Mapping) and "cost_usd" in value:
-            report._cost_usd = value["cost_usd"]
+            report.__dict__["cost_usd"] = value["cost_usd"]
         return report
 
 

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -275,7 +276,13 @@ def take(store: Store, record: RunRecord) -> str:
 
 def new_owner() -> str:
     """A name for this process, while it works on one run: where it is, its id and start, and what tells runs apart."""
-    return "|".join((_place(), str(os.getpid()), _start_of(os.getpid()), uuid.uuid4().hex))
+    return f"{_process(os.getpid())}|{uuid.uuid4().hex}"
+
+
+@lru_cache(maxsize=1)
+def _process(pid: int) -> str:
+    """Which process this is; a forked child has another id."""
+    return f"{_place()}|{pid}|{_start_of(pid)}"
 
 
 def _is_gone(owner: str) -> bool:

@@ -62,7 +62,8 @@ class Recording:
 
     def hear(self, event: Event) -> None:
         """Remember an event and when it was heard; pieces of an answer that follow one another are kept as one."""
-        entry = {**event.to_dict(), "at": time.time()}
+        entry = event.to_dict()
+        entry["at"] = time.time()
         with self._lock:
             last = self._pending[-1] if self._pending else None
             if last is not None and isinstance(event, AnswerDelta) and _goes_on(last, event):

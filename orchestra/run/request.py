@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +165,7 @@ def run_request(
             phase: _model_record(choice, model)
             for phase, choice, model in zip(PHASES, models, run.phase_models, strict=True)
         },
-        settings=asdict(run.settings),
+        settings={field.name: getattr(run.settings, field.name) for field in fields(run.settings)},
         skills=KeptSkills.of(run.library),
         plan=_plan(plan),
         answer_schema=None if answer_schema is None else json_schema(answer_schema),

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, ClassVar
 
 log = logging.getLogger("orchestra.events")
@@ -27,12 +28,15 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: `{"type": ..., field: value, ...}`."""
-        return {"type": self.type, **{name: getattr(self, name) for name in _names_of(type(self))}}
+        names, values_of = _reader_of(type(self))
+        return {"type": self.type, **dict(zip(names, values_of(self), strict=True))}
 
 
 @cache
-def _names_of(event_type: type[Event]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(event_type))
+def _reader_of(event_type: type[Event]) -> tuple[tuple[str, ...], Callable[[Event], tuple[Any, ...]]]:
+    """The names of an event's fields, and what reads their values."""
+    names = tuple(field.name for field in fields(event_type))
+    return names, attrgetter(*names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, delete, or_, select, update
 from orchestra.errors import InputInvalid
 from orchestra.store.database import Database
 from orchestra.store.records import ApprovalRecord, ApprovalStatus, Outcome, read
-from orchestra.store.statements import Upsert, now
+from orchestra.store.statements import Change, Upsert, now
 from orchestra.store.tables import approvals, leases
 
 _ASK = Upsert(approvals)
@@ -99,7 +99,10 @@ _TAKE = Upsert(
     where=lambda new: or_(leases.c.owner == new.owner, leases.c.expires_at < bindparam("now")),
 )
 
-_RELEASE = delete(leases).where(leases.c.run_id == bindparam("its_run_id"), leases.c.owner == bindparam("its_owner"))
+_RELEASE = Change(
+    leases,
+    delete(leases).where(leases.c.run_id == bindparam("its_run_id"), leases.c.owner == bindparam("its_owner")),
+)
 
 
 class Leases:
@@ -124,7 +127,7 @@ class Leases:
     def release(self, run_id: str, owner: str) -> None:
         """Nothing happens when the owner does not have it."""
         values = {"its_run_id": run_id, "its_owner": owner}
-        self.database.run(lambda connection: connection.execute(_RELEASE, values))
+        self.database.run(lambda connection: _RELEASE.execute(connection, values))
 
     def holder(self, run_id: str) -> str | None:
         """Who has it now."""

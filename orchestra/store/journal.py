@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, Text, bindparam, delete, func, or_, s
 from orchestra.errors import InputInvalid, StoreDamaged
 from orchestra.store.database import Database
 from orchestra.store.records import CallKind, CallRecord, NodeRecord, read
-from orchestra.store.statements import Upsert
+from orchestra.store.statements import Change, Upsert
 from orchestra.store.tables import calls, events, nodes
 from orchestra.store.texts import to_json
 
@@ -25,8 +25,11 @@ _ADD_EVENTS = Upsert(events)
 _KEEP_NODES = Upsert(nodes, replacing=_NODE_FIELDS)
 _BEGIN_CALL = Upsert(calls)
 _FINISH_CALL = Upsert(calls, replacing=("finished_at", "payload"))
-_ABANDON_CALL = delete(calls).where(
-    *(calls.c[name] == bindparam(f"its_{name}") for name in ("run_id", *_CALL_KEY)), calls.c.finished_at.is_(None)
+_ABANDON_CALL = Change(
+    calls,
+    delete(calls).where(
+        *(calls.c[name] == bindparam(f"its_{name}") for name in ("run_id", *_CALL_KEY)), calls.c.finished_at.is_(None)
+    ),
 )
 _CALLS = (
     select(*(calls.c[name] for name in (*_CALL_KEY, "begun_at", "finished_at", "payload")))
@@ -131,7 +134,7 @@ class Calls:
     def abandon_call(self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int = 1) -> None:
         """It failed, and nothing of it needs to be remembered. A finished call stays."""
         values = {f"its_{name}": value for name, value in _call(run_id, node_id, kind, fingerprint, ordinal).items()}
-        self.database.run(lambda connection: connection.execute(_ABANDON_CALL, values))
+        self.database.run(lambda connection: _ABANDON_CALL.execute(connection, values))
 
     def calls(self, run_id: str, node_id: str | None = None) -> list[CallRecord]:
         """In the order in which they began: those of one node, if it is named."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select,
 from orchestra.errors import InputInvalid, RunBusy, RunNotFound
 from orchestra.store.database import Database
 from orchestra.store.records import RunRecord, RunStatus, RunSummary, read
-from orchestra.store.statements import Upsert, now
+from orchestra.store.statements import Change, Upsert, now
 from orchestra.store.tables import documents, leases, nodes, run_documents, runs, sessions
 from orchestra.store.texts import storable, to_json
 
@@ -25,7 +25,7 @@ _STANDING = (
     .order_by(runs.c.status)
 )
 _TITLES = select(sessions.c.id, sessions.c.title).order_by(sessions.c.id)
-_END = update(runs).where(runs.c.id == bindparam("its_id"))
+_END = Change(runs, update(runs).where(runs.c.id == bindparam("its_id")))
 _SUMMARY = ("id", "task", "session_id", "status", "models", "started_at", "ended_at", "error")
 _AMBIGUOUS = 5  # how many runs an error names
 _AT_ONCE = 500  # parameters of a statement
@@ -80,7 +80,7 @@ class Runs:
         ended_at = None if status in ("waiting", "running") else time.time()
         values = {"status": status, "ended_at": ended_at, "result": result, "error": error}
         values |= {"its_id": run_id}
-        if not self.database.run(lambda connection: connection.execute(_END, values).rowcount):
+        if not self.database.run(lambda connection: _END.execute(connection, values)):
             raise RunNotFound(f"run {run_id} is not in the store")
 
     def run(self, run_id: str) -> RunRecord | None:

@@ -6,15 +6,66 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, func, null, select
+from sqlalchemy import ColumnElement, Connection, Delete, Table, Update, func, null, select
 from sqlalchemy.dialects import postgresql, sqlite
+
+from orchestra.store.texts import JsonText, Words
 
 Row = Mapping[str, Any]
 
 _BY_NAME = sqlite.dialect(paramstyle="named")
 
 
-class Upsert:
+class _Written:
+    """A statement that writes into a table: compiled once for each set of names that it is given values by."""
+
+    def __init__(self, table: Table, by_dialect: Mapping[str, Any]) -> None:
+        self._by_dialect = by_dialect
+        self._columns = frozenset(column.name for column in table.columns)
+        self._binders = [
+            (name, column.type.bound)
+            for column in table.columns
+            if isinstance(column.type, Words | JsonText)
+            for name in (column.name, f"its_{column.name}")
+        ]
+        self._texts: dict[tuple[str, ...], str] = {}
+
+    def execute(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
+        """Of one row, or of several with the same names; returns how many were written or removed."""
+        if connection.dialect.name == "sqlite":
+            return self._execute_directly(connection, rows)
+        statement = self._by_dialect[connection.dialect.name]
+        return connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount
+
+    def _execute_directly(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
+        """Past SQLAlchemy, which takes longer over a statement than SQLite does: a run writes dozens of them."""
+        driver: Any = connection.connection.driver_connection
+        if isinstance(rows, Mapping):
+            cursor = driver.execute(self._text(tuple(rows)), self._bound(rows))
+        else:
+            names = tuple(rows[0])
+            cursor = driver.executemany(self._text(names), [self._bound(row) for row in rows])
+        count = cursor.rowcount
+        cursor.close()
+        return count
+
+    def _text(self, names: tuple[str, ...]) -> str:
+        text = self._texts.get(names)
+        if text is None:
+            columns = [name for name in names if name in self._columns]
+            text = str(self._by_dialect["sqlite"].compile(dialect=_BY_NAME, column_keys=columns))
+            self._texts[names] = text
+        return text
+
+    def _bound(self, row: Row) -> dict[str, Any]:
+        bound = dict(row)
+        for name, binder in self._binders:
+            if name in bound:
+                bound[name] = binder(bound[name])
+        return bound
+
+
+class Upsert(_Written):
     """Insert rows; where a row's key is taken, replace and clear columns of the old row, or leave it alone.
 
     `where` is given the new row and says which old rows may be changed.
@@ -29,7 +80,7 @@ class Upsert:
         where: Callable[[Any], ColumnElement[bool]] | None = None,
     ) -> None:
         key = [column.name for column in table.primary_key]
-        self._by_dialect: dict[str, Any] = {}
+        by_dialect: dict[str, Any] = {}
         for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql)):
             statement: Any = dialect.insert(table)
             changes = {column: statement.excluded[column] for column in replacing} | dict.fromkeys(clearing, null())
@@ -38,39 +89,15 @@ class Upsert:
                 statement = statement.on_conflict_do_update(index_elements=key, set_=changes, where=condition)
             else:
                 statement = statement.on_conflict_do_nothing(index_elements=key)
-            self._by_dialect[name] = statement
-        self._binders = {column.name: column.type.bind_processor(_BY_NAME) for column in table.columns}
-        self._texts: dict[tuple[str, ...], str] = {}
+            by_dialect[name] = statement
+        super().__init__(table, by_dialect)
 
-    def execute(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
-        """Of one row, or of several with the same columns; returns how many were inserted or changed."""
-        if connection.dialect.name == "sqlite":
-            return self._execute_directly(connection, rows)
-        statement = self._by_dialect[connection.dialect.name]
-        return connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount
 
-    def _execute_directly(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
-        """Past SQLAlchemy, which takes longer over a statement than SQLite does: a run writes dozens of them."""
-        driver: Any = connection.connection.driver_connection
-        if isinstance(rows, Mapping):
-            cursor = driver.execute(self._text(tuple(rows)), self._bound(rows))
-        else:
-            cursor = driver.executemany(self._text(tuple(rows[0])), [self._bound(row) for row in rows])
-        count = cursor.rowcount
-        cursor.close()
-        return count
+class Change(_Written):
+    """Update or delete the rows whose columns NAME are the values given as `its_NAME`."""
 
-    def _text(self, names: tuple[str, ...]) -> str:
-        text = self._texts.get(names)
-        if text is None:
-            columns = [name for name in names if name in self._binders]
-            text = str(self._by_dialect["sqlite"].compile(dialect=_BY_NAME, column_keys=columns))
-            self._texts[names] = text
-        return text
-
-    def _bound(self, row: Row) -> dict[str, Any]:
-        binders = self._binders
-        return {name: binder(value) if (binder := binders.get(name)) else value for name, value in row.items()}
+    def __init__(self, table: Table, statement: Update | Delete) -> None:
+        super().__init__(table, {"sqlite": statement, "postgresql": statement})
 
 
 def now(connection: Connection) -> float:

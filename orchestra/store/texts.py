@@ -57,8 +57,13 @@ class Words(TypeDecorator[str]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+    @staticmethod
+    def bound(value: str | None) -> str | None:
+        """What is written for a value."""
         return None if value is None else storable(value)
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return self.bound(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         return None if value is None else restored(value)
@@ -70,8 +75,13 @@ class JsonText(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    @staticmethod
+    def bound(value: Any) -> str | None:
+        """What is written for a value."""
         return None if value is None else to_json(value)
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+        return self.bound(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else from_json(value)
