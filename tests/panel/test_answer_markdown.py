@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html.parser
-
 import pytest
+from html_for_tests import Read
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,26 +11,6 @@ from orchestra.panel.view.markdown import LONGEST, CitationLink, answer_html
 
 FIRST = CitationLink(1, "verified", "report.md L5", "/runs/r/source?n=1&doc=a")
 SECOND = CitationLink(2, "unverified", 'a "b" <i>.md L9', "/runs/r/source?n=2")
-
-
-class Read(html.parser.HTMLParser):
-    """The tags and attributes of some HTML, and its text."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(source)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.text += data
-
-    def attributes(self, tag):
-        return [attributes for name, attributes in self.tags if name == tag]
 
 
 def read(text, citations=(FIRST, SECOND)):
