@@ -18,7 +18,10 @@ from orchestra.panel.desk import Desk
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.security import Gate, Guard
 
-PAGES = ("home", "live", "chat", "runs", "questions", "settings", "sessions", "documents", "source", "graph", "node")
+PAGES = (
+    *("home", "live", "chat", "runs", "questions", "settings", "sessions", "documents", "source", "overview", "graph"),
+    "node",
+)
 _STATUSES: tuple[tuple[type[OrchestraError], int], ...] = (
     (RunNotFound, 404),
     (RunBusy, 409),

@@ -1,0 +1,76 @@
+"""A run at a glance: `/runs/RUN/overview`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from orchestra.panel.desk import desk_of
+from orchestra.panel.forests import forest_of
+from orchestra.panel.remarked import remarks_of
+from orchestra.panel.rendering import render
+from orchestra.panel.view.gantt import gantt_of
+from orchestra.panel.view.graph_query import GraphQuery
+from orchestra.panel.view.overview import overview_of, result_of
+from orchestra.panel.view.remarks import Remarks
+from orchestra.panel.view.statuses import StatusShown, Tone, status_shown
+from orchestra.panel.view.turns import SIGNS, state_of
+from orchestra.panel.view.visible import one_line
+from orchestra.store import RunRecord
+
+_TONES: Mapping[str, Tone] = {
+    "running": "live",
+    "interrupted": "warn",
+    "waiting": "warn",
+    "answered": "warn",
+    "completed": "good",
+    "partial": "warn",
+    "failed": "bad",
+    "cancelled": "quiet",
+}
+
+
+def overview(request: Request) -> Response:
+    """The whole part; what is in it alone where `part=rows` asks for that, as of the event `at` if it is given."""
+    run_id, query = request.path_params["rid"], GraphQuery.of(request.query_params)
+    run, forest = forest_of(request, run_id, query.at)
+    result = result_of(run) if query.at is None else None
+    remarks = remarks_of(request, run_id, query.at) if result is None else Remarks()
+    is_under_way = run.status == "running" or query.at is not None
+    context: dict[str, Any] = {
+        "run": run,
+        "at": query.at,
+        "overview": overview_of(run, forest, result, remarks),
+        "gantt": gantt_of(forest, remarks.latest_at if is_under_way else None),
+        "is_under_way": is_under_way,
+        "state": _state(request, run) if query.at is None else StatusShown("▸", "As it was", "live"),
+        "models": _models(run),
+        "shown": status_shown,
+        "words": one_line,
+    }
+    return render(request, "parts/overview_body.html" if query.part else "parts/overview.html", **context)
+
+
+def _state(request: Request, run: RunRecord) -> StatusShown:
+    """How the run stands, in the words of the chat."""
+    desk = desk_of(request)
+    is_held = desk.runner.is_running(run.id) or desk.store.holder(run.id) is not None
+    has_questions = run.status == "waiting" and bool(desk.store.approvals(run.id, "open"))
+    state = state_of(run, is_held=is_held, has_questions=has_questions)
+    sign, word = SIGNS[state]
+    return StatusShown(sign, word.capitalize(), _TONES[state])
+
+
+def _models(run: RunRecord) -> list[tuple[str, list[str]]]:
+    """Each model, and the phases that ask it."""
+    found: dict[str, list[str]] = {}
+    for phase, name in run.models.items():
+        found.setdefault(str(name), []).append(one_line(phase, 30))
+    return list(found.items())
+
+
+routes: list[BaseRoute] = [Route("/runs/{rid}/overview", overview)]
