@@ -10,8 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from orchestra.panel.checked import read_query
 from orchestra.panel.forests import forest_of
 from orchestra.panel.rendering import render
+from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.forest import Forest
 from orchestra.panel.view.graph_query import GraphQuery
 from orchestra.panel.view.statuses import status_shown
@@ -35,7 +37,7 @@ class Column:
 def graph(request: Request) -> Response:
     """The tree with its toolbar and the place for details; the rows alone where `part=rows` asks for them."""
     run_id = request.path_params["rid"]
-    query = GraphQuery.of(request.query_params)
+    query = read_query(request.query_params, GraphQuery)
     run, forest = forest_of(request, run_id, query.at)
     selected = _selected(forest, query)
     is_jump = bool(query.find or query.reveal or not query.part)
@@ -49,6 +51,7 @@ def graph(request: Request) -> Response:
         "base": "default" if tree.is_refused else query.base,
         "selected": selected,
         "selected_id": "" if selected is None else forest.nodes[selected].node_id,
+        "in_address": in_address,
         "is_jump": is_jump and selected is not None,
         "failures": len(forest.failures),
         "is_next": selected in forest.failures,
@@ -71,13 +74,11 @@ def _columns(query: GraphQuery) -> list[Column]:
 
 def _column(key: str, name: str, query: GraphQuery) -> Column:
     """Numbers are sorted largest first, then smallest first, then in the order in which nodes began."""
-    is_sorted = key == (query.sort or "started")
-    order = ("descending" if query.is_descending else "ascending") if is_sorted else "none"
     ways = [key, f"-{key}"] if key in _SMALLEST_FIRST else [f"-{key}", key]
-    if not is_sorted:
-        return Column(key, name, order, ways[0])
-    is_first = ways[0] == f"{'-' if query.is_descending else ''}{key}"
-    return Column(key, name, order, ways[1] if is_first else "started")
+    if query.sort not in ways:
+        return Column(key, name, "none", ways[0])
+    order = "descending" if query.is_descending else "ascending"
+    return Column(key, name, order, ways[1] if query.sort == ways[0] else "started")
 
 
 routes: list[BaseRoute] = [Route("/runs/{rid}/graph", graph)]

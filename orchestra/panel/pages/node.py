@@ -10,20 +10,22 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from orchestra.errors import OrchestraError, RunNotFound
+from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
 from orchestra.panel.forests import forest_of
 from orchestra.panel.rendering import is_part, render
+from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.attempts import differ
 from orchestra.panel.view.faults import fault_of
 from orchestra.panel.view.forest import LIVE, Forest, duration_of, started_at_of
-from orchestra.panel.view.graph_query import GraphQuery
+from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.node_detail import calls_of, excerpts, told_by
 from orchestra.panel.view.pricing import model_of
 from orchestra.panel.view.prompts import prompts_shown
 from orchestra.panel.view.statuses import status_shown
 from orchestra.panel.view.visible import one_line
 from orchestra.prompts import prompts_of
-from orchestra.store import CallRecord, DocumentRef, Store
+from orchestra.store import CallRecord, DocumentRef, NodeRecord, Store
 
 _MOST_BELOW = 50  # nodes below one that its details list
 
@@ -31,7 +33,7 @@ _MOST_BELOW = 50  # nodes below one that its details list
 def node(request: Request) -> Response:
     """All that is on record of the node `id`; as of the event `at`, if it is given."""
     run_id = request.path_params["rid"]
-    at = GraphQuery.of({"at": request.query_params.get("at", "")}).at
+    at = read_query(request.query_params, Moment).at
     run, forest = forest_of(request, run_id, at)
     number = _number(forest, request.query_params.get("id", ""))
     found = forest.nodes[number]
@@ -55,6 +57,7 @@ def node(request: Request) -> Response:
         "parent": forest.nodes[forest.parents[number]] if forest.parents[number] >= 0 else None,
         "started_at": started_at_of(found),
         "duration_ms": duration_of(found),
+        "in_address": in_address,
         "is_live": found.status in LIVE and at is None,
         "now": time.time(),
         "shown": status_shown,
@@ -65,12 +68,10 @@ def node(request: Request) -> Response:
 
 def prompt(request: Request) -> Response:
     """What the node `id` was asked, rebuilt from the record; it takes as long as the run's own code took."""
-    run_id, node_id = request.path_params["rid"], request.query_params.get("id", "")
-    desk = desk_of(request)
-    if desk.store.run_status(run_id) is None:
-        raise RunNotFound("there is no such run")
+    run_id, desk = request.path_params["rid"], desk_of(request)
+    found = _node(request)
     try:
-        sent = prompts_of(run_id, store=desk.store, config=desk.config, skills=desk.skills).get(node_id, ())
+        sent = prompts_of(run_id, store=desk.store, config=desk.config, skills=desk.skills).get(found.node_id, ())
     except OrchestraError as error:
         return render(request, "parts/prompt.html", prompts=(), error=error)
     return render(request, "parts/prompt.html", prompts=prompts_shown(sent), error=None)
@@ -78,15 +79,16 @@ def prompt(request: Request) -> Response:
 
 def reply(request: Request) -> Response:
     """The whole text of a node's call `n`, counted from 1."""
-    run_id, query = request.path_params["rid"], request.query_params
-    store = desk_of(request).store
-    if store.run_status(run_id) is None:
-        raise RunNotFound("there is no such run")
-    calls = calls_of(store.calls(run_id, query.get("id", "")), "", whole=True)
-    wanted = [call for call in calls if str(call.number) == query.get("n")]
+    calls = desk_of(request).store.calls(request.path_params["rid"], _node(request).node_id)
+    wanted = [call for call in calls_of(calls, "", whole=True) if str(call.number) == request.query_params.get("n")]
     if not wanted:
         raise RunNotFound("this node has no such call")
     return render(request, "parts/reply.html" if is_part(request) else "reply.html", call=wanted[0])
+
+
+def _node(request: Request) -> NodeRecord:
+    _, forest = forest_of(request, request.path_params["rid"])
+    return forest.nodes[_number(forest, request.query_params.get("id", ""))]
 
 
 def _number(forest: Forest, node_id: str) -> int:

@@ -4,6 +4,7 @@
 (() => {
   const body = document.body;
   const kept = new Map(); // by run: what was chosen, for as long as the page lives
+  let isAnew = false; // all rows that come next are others than those that stand
   let focused = null; // the row that had the focus: its key and its place
 
   const frame = () => document.querySelector("[data-graph]");
@@ -11,7 +12,7 @@
   const rows = () => [...document.querySelectorAll("#call-graph .row")];
   const rowOf = (key) => document.getElementById(`row-${key}`);
   const keyOf = (row) => row.id.slice(4);
-  const nodeRow = (id) => rows().find((row) => row.dataset.id === id);
+  const nodeRow = (address) => rows().find((row) => row.dataset.id === address);
   const isNode = (row) => row.dataset.id !== undefined;
 
   const fresh = () => ({ open: new Set(), shut: new Set(), base: "default", sort: "", more: new Map(), node: "", find: false });
@@ -71,9 +72,16 @@
     if (focused && focused.hasFocus && !grid().contains(document.activeElement)) current.focus();
   };
 
-  body.addEventListener("htmx:beforeSwap", () => {
-    const row = document.activeElement?.closest?.("#call-graph .row");
-    if (focused) focused.hasFocus = Boolean(row);
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target.id !== "graph-rows") return;
+    const active = document.activeElement;
+    if (focused) focused.hasFocus = Boolean(active?.closest?.("#call-graph .row"));
+    if (!isAnew) return;
+    isAnew = false;
+    const id = active?.closest?.("#graph-rows") && active.id;
+    event.detail.swapOverride = "none"; // rows in another order: replacing them is quicker than moving each
+    event.detail.target.innerHTML = event.detail.serverResponse;
+    if (id) document.getElementById(id)?.focus();
   });
   body.addEventListener("htmx:afterSettle", () => {
     if (!grid()) return;
@@ -112,15 +120,15 @@
 
   const select = (row) => {
     const place = frame();
-    const id = row.dataset.id;
-    choices().node = id;
+    const id = row.dataset.id; // as addresses carry it
+    choices().node = decodeURIComponent(id);
     rows().filter(isNode).forEach((each) => each.setAttribute("aria-selected", each === row));
     const at = place.dataset.at === undefined ? "" : `&at=${place.dataset.at}`;
-    const url = `/runs/${encodeURIComponent(place.dataset.graph)}/node?id=${encodeURIComponent(id)}${at}`;
+    const url = `/runs/${encodeURIComponent(place.dataset.graph)}/node?id=${id}${at}`;
     htmx.ajax("GET", url, { target: "#node-details", swap: "innerHTML" });
     const shown = new URL(location.href);
     shown.searchParams.set("tab", "graph");
-    shown.searchParams.set("node", id);
+    shown.searchParams.set("node", choices().node);
     history.replaceState(history.state, "", shown);
   };
 
@@ -154,6 +162,7 @@
 
   const press = (button) => {
     const state = choices();
+    isAnew = button.dataset.graphFind === undefined;
     if (button.dataset.graphFind !== undefined) state.find = true;
     else if (button.dataset.graphSort) state.sort = button.dataset.graphSort === "started" ? "" : button.dataset.graphSort;
     else Object.assign(state, { open: new Set(), shut: new Set(), more: new Map(), base: button.dataset.graphBase });

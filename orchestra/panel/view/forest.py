@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from orchestra.panel.view.addresses import well_formed
 from orchestra.panel.view.amounts import NOTHING, Amount, amount_of
 from orchestra.store import NodeRecord
 
@@ -51,7 +52,8 @@ class Forest:
         return found
 
     def number_of(self, node_id: str) -> int | None:
-        return next((number for number, node in enumerate(self.nodes) if node.node_id == node_id), None)
+        """Of a node's id as an address carried it."""
+        return next((at for at, node in enumerate(self.nodes) if well_formed(node.node_id) == node_id), None)
 
     def failure_after(self, number: int | None) -> int | None:
         """Where the next failing path ends, after a node in depth-first order; the first one after the last."""

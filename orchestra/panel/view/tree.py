@@ -19,7 +19,7 @@ from orchestra.store import NodeRecord
 PAGE = 100  # siblings sent at a time
 ALIKE = 6  # siblings of the same kind and skill that stand by themselves; more become a group
 OUTSIDE = 10  # failed or waiting ones that stand before their group
-MOST_ROWS = 1000
+MOST_ROWS = 500
 OPEN_UNASKED = 200  # rows beyond which nothing opens by itself
 
 SortKey = Literal["started", "duration", "tokens", "price", "status"]
