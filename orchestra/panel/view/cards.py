@@ -81,6 +81,7 @@ def card_of(record: ApprovalRecord) -> Card:
         fields=tuple(
             _field(key, value, f"edit-{number}" if key in editable else "")
             for number, (key, value) in enumerate(question.shown.items())
+            if key in editable or value != question.title
         ),
         options=question.options,
         asking=question.asking,
