@@ -119,12 +119,12 @@ class ListOfRuns(Poller):
 class Feeds:
     """All that is watched in one store."""
 
-    def __init__(self, store: Store, measures: Measures = Measures()) -> None:  # noqa: B008 - immutable
+    def __init__(self, store: Store, measures: Measures = Measures()) -> None:
         self._store = store
         self._measures = measures
         self._feeds: dict[str, Feed] = {}
         self._list = ListOfRuns(store, measures.list_s)
-        self._replays = Replays(store)
+        self.replays = Replays(store)
         self._bells: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
         self._is_closed = False
@@ -147,7 +147,7 @@ class Feeds:
 
         Blocks, and may be called from any thread.
         """
-        return self._store.nodes(run_id) if at is None else self._replays.nodes(run_id, at)
+        return self._store.nodes(run_id) if at is None else self.replays.nodes(run_id, at)
 
     def close(self) -> None:
         """End all streams, from any thread."""

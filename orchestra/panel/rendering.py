@@ -16,7 +16,7 @@ from orchestra.panel.ids import session_key
 from orchestra.panel.security import token_of
 from orchestra.version import __version__
 
-STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph")
+STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions")
 SCRIPTS: tuple[str, ...] = ("chat", "graph")
 """Beside `panel.css` and `panel.js`, the files in `static/` that every page loads."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from typing import Any
 
 from orchestra.panel.view.replayed import Timeline
 from orchestra.store import NodeRecord, Store
@@ -20,14 +22,23 @@ class Replays:
         self._lock = threading.Lock()
 
     def nodes(self, run_id: str, at: int) -> list[NodeRecord]:
-        """As of the event with sequence `at`. Of a run, only the events that nobody asked for yet are read."""
+        """As of the event with sequence `at`."""
         with self._lock:
-            timeline = self._timelines.pop(run_id, None) or Timeline()
-            if timeline.last < at:
-                for event in self._store.events(run_id, after=timeline.last):
-                    timeline.add(event)
-            self._keep(run_id, timeline)
-            return timeline.nodes(at)
+            return self._timeline(run_id, at).nodes(at)
+
+    def permission_events(self, run_id: str, at: int | None = None) -> list[Mapping[str, Any]]:
+        """What was narrowed and refused until the event with sequence `at`, by default until now."""
+        with self._lock:
+            return self._timeline(run_id, at).permission_events(at)
+
+    def _timeline(self, run_id: str, at: int | None) -> Timeline:
+        """Only the events that nobody asked for yet are read."""
+        timeline = self._timelines.pop(run_id, None) or Timeline()
+        if at is None or timeline.last < at:
+            for event in self._store.events(run_id, after=timeline.last):
+                timeline.add(event)
+        self._keep(run_id, timeline)
+        return timeline
 
     @property
     def size(self) -> int:

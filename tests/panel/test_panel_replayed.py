@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from records_for_tests import a_run, node_event
 
@@ -47,6 +47,7 @@ def stored(path: Path, batches: Sequence[Sequence[Mapping[str, Any]]]) -> Store:
     return store
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(ONE_EVENT, max_size=25), st.integers(1, 7))
 def test_all_events_folded_are_the_nodes_of_the_store(tmp_path_factory, rows, batch) -> None:
     events = told(rows)

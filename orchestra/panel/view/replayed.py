@@ -12,6 +12,7 @@ from orchestra.store import NodeRecord
 from orchestra.store.records import read
 
 _NODE_EVENTS = "skill-route-"
+_PERMISSION_EVENTS = ("permissions-narrowed", "permission-refused")
 _FIELDS = tuple(field.name for field in fields(NodeRecord))
 
 
@@ -27,9 +28,9 @@ def nodes_at(events: Iterable[Mapping[str, Any]]) -> list[NodeRecord]:
 
 
 class Timeline:
-    """The nodes of one run at every moment. `last` is the sequence of the latest event; `size` counts what is held.
+    """The nodes of one run at every moment, and what was said of their permissions.
 
-    Events are added in order, each once. A node's states are held apart, equal permissions once.
+    `last` is the sequence of the latest event; `size` counts what is held. Events are added in order, each once.
     """
 
     def __init__(self) -> None:
@@ -37,9 +38,13 @@ class Timeline:
         self.size = 0
         self._states: dict[str, tuple[list[int], list[NodeRecord]]] = {}
         self._snapshots: dict[str, Mapping[str, Any]] = {}
+        self._of_permissions: list[Mapping[str, Any]] = []
 
     def add(self, event: Mapping[str, Any]) -> None:
         self.last = event["sequence"]
+        if event.get("type") in _PERMISSION_EVENTS:
+            self._of_permissions.append(event)
+            self.size += 1
         node_id = event.get("node_id")
         if not node_id or "status" not in event or not str(event.get("type", "")).startswith(_NODE_EVENTS):
             return
@@ -61,6 +66,10 @@ class Timeline:
             for sequences, states in self._states.values()
             if (known := bisect_right(sequences, at)) > 0
         ]
+
+    def permission_events(self, at: int | None = None) -> list[Mapping[str, Any]]:
+        """What was narrowed and refused, in order: until the event with sequence `at`, by default all."""
+        return [event for event in self._of_permissions if at is None or event["sequence"] <= at]
 
     def _held_once(self, snapshot: Mapping[str, Any]) -> Mapping[str, Any]:
         return self._snapshots.setdefault(json.dumps(snapshot, sort_keys=True, default=str), snapshot)
