@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
 from orchestra.panel.forests import forest_of
 from orchestra.panel.remarked import remarks_of
 from orchestra.panel.rendering import render
+from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.gantt import gantt_of
-from orchestra.panel.view.graph_query import GraphQuery
+from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.overview import overview_of, result_of
 from orchestra.panel.view.remarks import Remarks
 from orchestra.panel.view.statuses import StatusShown, Tone, status_shown
@@ -34,9 +36,15 @@ _TONES: Mapping[str, Tone] = {
 }
 
 
+class OverviewQuery(Moment):
+    """`part` is "rows" for what is in the part alone."""
+
+    part: Literal["", "rows"] = ""
+
+
 def overview(request: Request) -> Response:
     """The whole part; what is in it alone where `part=rows` asks for that, as of the event `at` if it is given."""
-    run_id, query = request.path_params["rid"], GraphQuery.of(request.query_params)
+    run_id, query = request.path_params["rid"], read_query(request.query_params, OverviewQuery)
     run, forest = forest_of(request, run_id, query.at)
     result = result_of(run) if query.at is None else None
     remarks = remarks_of(request, run_id, query.at) if result is None else Remarks()
@@ -51,6 +59,7 @@ def overview(request: Request) -> Response:
         "models": _models(run),
         "shown": status_shown,
         "words": one_line,
+        "in_address": in_address,
     }
     return render(request, "parts/overview_body.html" if query.part else "parts/overview.html", **context)
 
