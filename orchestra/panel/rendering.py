@@ -17,7 +17,7 @@ from orchestra.panel.security import token_of
 from orchestra.version import __version__
 
 STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions")
-SCRIPTS: tuple[str, ...] = ("chat", "graph")
+SCRIPTS: tuple[str, ...] = ("chat", "graph", "documents")
 """Beside `panel.css` and `panel.js`, the files in `static/` that every page loads."""
 
 

@@ -16,6 +16,7 @@ MOST_FILES = 50
 """Of one upload."""
 
 _OVERHEAD = 64 * 1024  # bytes of a request beside its files: boundaries, headers, small fields
+_LONGEST_LENGTH = 18  # digits
 _DRAINED = 4  # times the limit: so much is read of what is refused, for a browser hears the answer only then
 
 
@@ -56,7 +57,7 @@ class _Counted:
         self._body = request.stream()
 
     def check(self, length: str) -> None:
-        if length.isascii() and length.isdecimal() and int(length) > self._limit + _OVERHEAD:
+        if length.isascii() and length.isdecimal() and int(length[:_LONGEST_LENGTH]) > self._limit + _OVERHEAD:
             raise self._too_large()
 
     async def stream(self) -> AsyncGenerator[bytes, None]:

@@ -17,6 +17,7 @@ from orchestra.skills.policy import Policy
 from tests.panel.conftest import Panel
 
 PART = {"HX-Request": "true"}
+DATA = Path(__file__).parents[1] / "data"
 SCRIPT = "<script>alert(1)</script>"
 REPORT = b"# Report\n\nRevenue rose.\n\n## Margin\n\nIt fell.\n"
 
@@ -199,6 +200,29 @@ def test_a_docx_that_would_fill_the_memory_is_told_in_a_sentence(desk_panel: Pan
     assert "Split the document" in outline.text
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("encrypted.pdf", "Save it without a password."), ("scan.pdf", "text recognition")]
+)
+def test_what_cannot_be_read_is_told_in_a_sentence_with_what_to_do(desk_panel: Panel, name: str, said: str) -> None:
+    assert _upload(desk_panel, (name, (DATA / name).read_bytes()))[0] == 200
+    kept = desk_panel.desk.shelf.documents("s1")[0]
+
+    outline = desk_panel.client.get(f"/sessions/s1/documents/{kept.id}/outline", headers=PART)
+
+    assert outline.status_code == 400
+    assert said in outline.text
+
+
+def test_an_outline_of_a_pdf_tells_its_pages(desk_panel: Panel) -> None:
+    _upload(desk_panel, ("report.pdf", (DATA / "report.pdf").read_bytes()))
+    kept = desk_panel.desk.shelf.documents("s1")[0]
+
+    outline = desk_panel.client.get(f"/sessions/s1/documents/{kept.id}/outline", headers=PART).text
+
+    assert "pages, " in outline
+    assert "page 1, lines" in outline
+
+
 def test_files_below_a_root_are_offered_and_added(desk_panel: Panel) -> None:
     top = desk_panel.client.get("/sessions/s1/documents/browse", headers=PART).text
     deep = desk_panel.client.get("/sessions/s1/documents/browse", params={"path": "deep"}, headers=PART).text
@@ -358,6 +382,12 @@ def test_documents_are_added_and_removed_by_keyboard(
     documents.get_by_role("button", name="Upload", exact=True).focus()
     page.keyboard.press("Enter")
     expect(documents.get_by_role("alert")).to_contain_text("a.png is a PNG image")
+
+    documents.locator("input[type=file]").set_input_files(
+        {"name": "big.md", "mimeType": "text/markdown", "buffer": b"x" * 100_001}
+    )
+    assert documents.locator("input[type=file]:invalid").count() == 1
+    assert len(desk_panel.desk.shelf.documents("s1")) == 2
 
     documents.get_by_role("button", name="Remove notes.txt").focus()
     page.keyboard.press("Enter")
