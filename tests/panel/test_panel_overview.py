@@ -65,7 +65,7 @@ def test_a_finished_run_is_shown_with_its_counts_costs_and_timeline(panel: Any) 
     page = part(panel, run.run_id)
 
     assert "Completed" in words(page)
-    assert "Child skills 3 Succeeded ✓3 Failed ✗0" in words(page)
+    assert "Child skills 3 Succeeded ✓3 Failed ✗0 Cancelled ⊘0" in words(page)
     assert re.search(r"Strategy full Why \S", words(page))
     assert "test:scripted (plan, subtasks, synthesis)" in words(page)
     assert re.search(r"plan 1 100 0 10 unknown subtasks 3 300 0 30 unknown synthesis 1 100 0 10 unknown", words(page))
