@@ -48,6 +48,8 @@
     const tree = grid();
     state.base = tree.dataset.base;
     if (tree.dataset.found === undefined) return;
+    const found = tree.dataset.found;
+    delete tree.dataset.found;
     if (tree.dataset.reset) Object.assign(state, { open: new Set(), shut: new Set(), base: "none", more: new Map() });
     tree.dataset.revealed.split(".").filter(Boolean).forEach((key) => {
       state.open.add(key);
@@ -55,7 +57,7 @@
     });
     const wasAsked = state.find;
     state.find = false;
-    const row = nodeRow(tree.dataset.found);
+    const row = nodeRow(found);
     if (!row) return;
     row.scrollIntoView({ block: "nearest" });
     if (!wasAsked) return;
@@ -83,20 +85,23 @@
     event.detail.target.innerHTML = event.detail.serverResponse;
     if (id) document.getElementById(id)?.focus();
   });
-  body.addEventListener("htmx:afterSettle", () => {
-    if (!grid()) return;
-    const state = choices();
-    adopt(state);
-    delete grid().dataset.found;
+  body.addEventListener("htmx:afterSettle", (event) => {
+    if (!grid() || !["graph-rows", "panel-body"].includes(event.detail.target.id)) return;
+    adopt(choices());
     restore();
+    if (focused) focused.hasFocus = false;
   });
 
-  // Rows that stay as they are need not be compared bit by bit.
+  // Rows that stay as they are need not be compared bit by bit. What stands in a row or button that has the focus changes
+  // like all else: it is only in fields that a reader types.
 
   const callbacks = Idiomorph.defaults.callbacks;
   const mayMorph = callbacks.beforeNodeMorphed;
   callbacks.beforeNodeMorphed = (before, after) => {
-    if (before instanceof Element && before.matches(".row") && before.isEqualNode(after)) return false;
+    if (before instanceof Element && after instanceof Element) {
+      if (before.matches(".row") && before.isEqualNode(after)) return false;
+      if (before === document.activeElement && before.matches(".row, #graph-rows button")) before.innerHTML = after.innerHTML;
+    }
     return mayMorph(before, after);
   };
 
