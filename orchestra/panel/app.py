@@ -20,7 +20,7 @@ from orchestra.panel.security import Gate, Guard
 
 PAGES = (
     *("home", "live", "chat", "runs", "questions", "settings", "sessions", "documents", "source", "overview", "graph"),
-    *("node", "permissions"),
+    *("node", "permissions", "logs"),
 )
 _STATUSES: tuple[tuple[type[OrchestraError], int], ...] = (
     (RunNotFound, 404),

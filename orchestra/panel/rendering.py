@@ -16,8 +16,8 @@ from orchestra.panel.ids import session_key
 from orchestra.panel.security import token_of
 from orchestra.version import __version__
 
-STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions")
-SCRIPTS: tuple[str, ...] = ("chat", "graph", "documents")
+STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions", "logs")
+SCRIPTS: tuple[str, ...] = ("chat", "graph", "documents", "logs")
 """Beside `panel.css` and `panel.js`, the files in `static/` that every page loads."""
 
 

@@ -9,10 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
 from orchestra.panel.forests import forest_of
-from orchestra.panel.query import Query
 from orchestra.panel.rendering import render
+from orchestra.panel.view.addresses import in_address
+from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.permissions import NodePermissions, permissions_of
 from orchestra.panel.view.statuses import status_shown
 from orchestra.panel.view.visible import one_line
@@ -21,18 +23,17 @@ ROWS = 100  # shown at a time
 SIGNS = {"inherited": "=", "narrowed": "−", "denied": "✗"}
 
 
-class PermissionsQuery(Query):
-    """`only=taken` leaves out who inherits everything; `rows` is how many rows are shown; `at` as of which event."""
+class PermissionsQuery(Moment):
+    """`only=taken` leaves out who inherits everything; and `rows` is how many rows are shown."""
 
     only: Literal["", "taken"] = ""
     rows: Annotated[int, Field(ge=1, le=10_000)] = ROWS
-    at: Annotated[int | None, Field(ge=0, le=2**31 - 1)] = None
 
 
 def permissions(request: Request) -> Response:
     """By node, in the order of the tree: inherited, narrowed, denied, with what was taken, by whom and why."""
     run_id = request.path_params["rid"]
-    query = PermissionsQuery.of(request.query_params)
+    query = read_query(request.query_params, PermissionsQuery)
     run, forest = forest_of(request, run_id, query.at)
     events = desk_of(request).feeds.replays.permission_events(run_id, query.at)
     found = permissions_of(forest, events)
@@ -47,6 +48,7 @@ def permissions(request: Request) -> Response:
         further=max(0, len(rows) - query.rows),
         next_rows=min(query.rows + ROWS * 4, 10_000),
         signs=SIGNS,
+        in_address=in_address,
         shown=status_shown,
         words=one_line,
     )
