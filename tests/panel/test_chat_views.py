@@ -245,10 +245,26 @@ def test_a_rejection_has_its_reason_and_no_edits():
 def test_words_are_those_of_the_button_or_those_that_were_typed():
     question = Question("ask_user", "run/a", "Which?", options=("red", "blue"))
 
-    assert decision_of(question, {"outcome": "answered", "option": "red", "text": ""}).text == "red"
+    assert decision_of(question, {"outcome": "answered", "option": "1", "text": ""}).text == "blue"
     assert decision_of(question, {"outcome": "answered", "text": "green"}).text == "green"
+
+
+@pytest.mark.parametrize("form", [{"text": " "}, {"option": "2"}, {"option": "-1"}, {"option": "x"}, {}])
+def test_no_words_and_no_option_are_no_answer(form):
+    question = Question("ask_user", "run/a", "Which?", options=("red", "blue"))
+
     with pytest.raises(InputInvalid):
-        decision_of(question, {"outcome": "answered", "text": " "})
+        decision_of(question, {"outcome": "answered", **form})
+
+
+def test_what_no_page_can_hold_is_shown_and_not_taken_for_an_edit():
+    question = Question("approval", "run/a", "May \ud800 it?", {"task": "a\ud800\x00b"}, options=("\ud800",))
+
+    card = card_of(asked(question))
+    form = {"outcome": "approved", card.fields[0].name: card.fields[0].text}
+
+    assert "".join((card.title, card.fields[0].shown, card.fields[0].text, *card.options)).encode()
+    assert decision_of(question, form).outcome == "approved"
 
 
 def test_a_question_that_was_changed_after_it_was_asked_is_none():

@@ -361,3 +361,20 @@ def test_an_answer_streams_in_and_what_is_being_typed_stays(start_panel, look, r
     expect(page.locator(".answer .cite")).to_have_count(1)
     assert page.locator(".answer").inner_text().count("word7") == 1
     assert page.get_by_label("Task", exact=True).input_value() == "half typed"
+
+
+def test_a_failure_is_two_clicks_from_its_code_cause_and_suggestion(start_panel, look, report):
+    panel = failing(start_panel, report)
+    record = asked(panel)
+    page = look(panel)
+    page.goto(f"{panel.url}/sessions/{record.session_id}")
+    turn = page.locator("li.turn")
+
+    expect(turn.locator(".failure")).to_contain_text("The model did not answer within 60 s.")
+    turn.get_by_role("link", name="View details").click()
+    page.wait_for_url("**&tab=graph&node=run%2Fsubtask-1")
+
+    body = page.locator("#panel-body")
+    expect(body).to_contain_text("TIMEOUT")
+    expect(body).to_contain_text("silence")
+    expect(body).to_contain_text("Raise the timeout")

@@ -43,6 +43,14 @@
     isNew = false;
     recallChoices();
     scrollToEnd();
+    if (sessionStorage.getItem(SENT)) document.getElementById("task")?.focus();
+    sessionStorage.removeItem(SENT);
+  });
+
+  // Whoever has sent a task can type the next one at once.
+  const SENT = "orchestra.sent";
+  body.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.elt.id === "task-box") sessionStorage.setItem(SENT, "yes");
   });
 
   body.addEventListener("keydown", (event) => {

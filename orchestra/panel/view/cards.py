@@ -83,14 +83,14 @@ def card_of(record: ApprovalRecord) -> Card:
             for number, (key, value) in enumerate(question.shown.items())
             if key in editable or value != question.title
         ),
-        options=question.options,
+        options=tuple(map(visible, question.options)),
         asking=question.asking,
         asked_at=record.asked_at,
     )
 
 
 def decision_of(question: Question, form: Mapping[str, str]) -> Decision:
-    """What a form says to a question: "outcome", "reason", "text" or "option", and the edits.
+    """What a form says to a question: "outcome", "reason", "text" or "option" (its number, from 0), and the edits.
 
     An edit is "edited", a JSON object of keys, or "edit-N", the text of the N-th thing shown; one that leaves it as it
     was is none. An approval with edits is "edited". Raises `InputInvalid` for what does not answer the question.
@@ -99,7 +99,7 @@ def decision_of(question: Question, form: Mapping[str, str]) -> Decision:
     if outcome == "rejected":
         return checked_decision(question, Decision("rejected", reason=form.get("reason", "").strip()))
     if outcome == "answered":
-        return checked_decision(question, Decision("answered", text=form.get("option") or form.get("text", "")))
+        return checked_decision(question, Decision("answered", text=_words(question, form)))
     if outcome not in ("approved", "edited"):
         raise InputInvalid(f"{outcome[:40]!r} is no answer", cause="it is approved, edited, rejected or answered")
     edits = _edits(question, form)
@@ -117,13 +117,22 @@ def words_of_answer(record: ApprovalRecord) -> str:
 
 
 def _field(key: str, value: Any, name: str) -> CardField:
-    text = _text(value)
+    text = _as_sent(_text(value))
     rows = sum(1 + len(line) // _WIDTH for line in text.split("\n")[:_MOST_ROWS])
     return CardField(visible(key), visible(text), text, name, not isinstance(value, str), min(rows, _MOST_ROWS))
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _words(question: Question, form: Mapping[str, str]) -> str:
+    number = form.get("option", "")
+    if not number:
+        return form.get("text", "")
+    if not (number.isdecimal() and int(number) < len(question.options)):
+        raise InputInvalid(f"there is no option {number[:20]!r}", cause=f"there are {len(question.options)}")
+    return question.options[int(number)]
 
 
 def _edits(question: Question, form: Mapping[str, str]) -> dict[str, Any]:
