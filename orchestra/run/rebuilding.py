@@ -52,6 +52,7 @@ class Rebuilding:
             history=request.as_turns(),
             tools=tools_of(request.tools),
             modes=request.modes,
+            tiers=cast("Any", tier_models(request.tiers)),
             files=tuple(map(Path, request.files)),
         )
         run = Run.prepare(
@@ -62,13 +63,12 @@ class Rebuilding:
             request.as_settings(),
             services,
         )
-        run.tier_models = tier_models(request.tiers)
         run.stream = EventStream(run_id=record.id, session_id=record.session_id)
         run.scheduler = ReplayingScheduler(run.stream, self._nodes.came_to, limit_s=LONGEST_S)
         run.telemetry = None
         run.prefixes = Prefixes()
         run.journal = self._effects
-        run.people.store = run.store = cast("Any", NothingKept())
+        run.people.store = run.store = cast("Any", NothingKept(self._nodes))
         run.on_request = self._hear
         return run
 

@@ -31,6 +31,12 @@ class RecordedNodes:
         node = self._nodes.get(node_id)
         return node is not None and (node.timing or {}).get("started_at") is not None
 
+    def check(self, node_id: str) -> None:
+        """Raise the error of a node that failed."""
+        record = self._nodes.get(node_id)
+        if record is not None and record.status == Status.FAILED:
+            raise _error(record)
+
     def asked_otherwise(self, node_id: str) -> list[str]:
         """Why a node asked otherwise, in order; whoever takes a reason into account removes it."""
         if node_id not in self._warnings:
@@ -127,6 +133,9 @@ class RecordedEffects:
 class NothingKept:
     """In the store's place: whatever is to be kept is dropped, and nothing is there that the journal does not have."""
 
+    def __init__(self, nodes: RecordedNodes) -> None:
+        self._nodes = nodes
+
     def derived(self, digest: str, kind: str) -> bytes | None:
         return None
 
@@ -134,7 +143,8 @@ class NothingKept:
         return None
 
     def ask(self, record: ApprovalRecord, /) -> None:
-        return None
+        """Nobody is asked. Raises the error of a node that failed for want of an answer that fits."""
+        self._nodes.check(record.node_id)
 
     def answer(self, run_id: str, node_id: str, digest: str, **_: Any) -> bool:
         return True

@@ -327,6 +327,46 @@ def test_several_are_rebuilt_at_once_from_one_store(store):
     assert [hashes(prompts) for prompts in rebuilt] == [sent_hashes(model) for model in models]
 
 
+def test_the_models_of_tiers_are_not_needed_either(store, tmp_path):
+    config = tmp_path / "orchestra.toml"
+    config.write_text('[modes]\nquick = ["answer", "follow-up-questions"]\n[tiers]\nfast = "builtin:extractive"\n')
+    result = orchestrate(REPORT, TASK, model=a_model(), strategy="full", store=store, mode="quick", config=config)
+    config.unlink()
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    (beside,) = prompts["run/enhance-follow-up-questions"]
+    assert (beside.model, beside.is_proved) == ("builtin:extractive", True)
+
+
+def test_models_that_stand_in_are_not_needed_either(store):
+    busy, other = a_model(subtask=ModelOverloaded("busy")), a_model()
+    other.name = "test:other"
+    result = orchestrate(REPORT, TASK, models=[busy, other], strategy="direct", max_attempts=2, store=store)
+    assert result.status == "completed"
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert hashes(prompts) == sent_hashes(other)
+    assert all(prompt.is_proved for prompt in every(prompts))
+
+
+def test_an_answer_that_did_not_fit_failed_its_subtask_and_the_others_were_joined(store):
+    plan = plan_of(
+        {"skill": "careful", "context_pointers": COSTS}, {"context_pointers": REVENUE}, {"context_pointers": AUDITOR}
+    )
+    result = orchestrate(REPORT, TASK, CAREFUL, (model := a_model()), plan=plan, store=store)
+    (asked,) = store.approvals(result.run_id)
+    store.answer(result.run_id, asked.node_id, asked.digest, outcome="edited", edited={"skill": "other"})
+    again = resume(result.run_id, store=store, model=model, skills=CAREFUL)
+    assert again.status == "partial"
+
+    prompts = prompts_of(result.run_id, store=store)
+
+    assert set(prompts) == {"run/subtask-2", "run/subtask-3", "run/synthesis"}
+    assert all(prompt.is_proved for prompt in every(prompts))
+
+
 # What cannot be proved
 
 
