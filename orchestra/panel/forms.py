@@ -13,7 +13,10 @@ _MOST_FIELDS = 500
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form that holds no files; of several with one name, the last. Raises `InputInvalid`."""
+    """The fields of a form that holds no files; of several with one name, the last. Raises `InputInvalid`.
+
+    Line ends are line feeds: browsers send two characters for each, whatever a text had.
+    """
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -23,4 +26,4 @@ async def form_of(request: Request) -> dict[str, str]:
         fields = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
         raise InputInvalid("the form cannot be read", cause=str(error)) from None
-    return dict(fields)
+    return {name: value.replace("\r\n", "\n") for name, value in fields}

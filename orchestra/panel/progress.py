@@ -8,7 +8,7 @@ from collections import OrderedDict
 from orchestra.panel.view.progress import Progress, RunningRun
 from orchestra.store import Store
 
-MOST_RUNS = 64  # whose events are remembered
+MOST_RUNS = 16  # whose events are remembered
 
 
 class ProgressOfRuns:
