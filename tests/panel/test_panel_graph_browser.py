@@ -13,7 +13,7 @@ from orchestra.store import Store
 from tests.panel.conftest import Panel
 from tests.records_for_tests import a_run, node_event
 
-WIDE = {"width": 1800, "height": 800}
+WIDE = {"width": 2000, "height": 800}
 ERROR = {
     "code": "TIMEOUT",
     "message": "it took longer than 60 s",

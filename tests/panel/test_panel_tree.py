@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra import Usage
-from orchestra.panel.view.amounts import amount_of, token_count
+from orchestra.panel.view.amounts import amount_of, compact, token_count
 from orchestra.panel.view.forest import Forest, planted
 from orchestra.panel.view.pricing import list_price, node_prices
 from orchestra.panel.view.tree import ALIKE, MOST_ROWS, OUTSIDE, PAGE, Choices, Row, tree_of
@@ -186,6 +186,10 @@ def test_unknown_prices_are_counted_and_not_taken_for_nothing() -> None:
 )
 def test_a_usage_that_is_none_counts_nothing(usage: dict[str, Any]) -> None:
     assert amount_of(usage, 1.0).is_empty
+
+
+def test_large_counts_are_short() -> None:
+    assert [compact(each) for each in (0, 99_999, 100_400, 12_345_678)] == ["0", "99,999", "100k", "12.3M"]
 
 
 # Failures

@@ -14,6 +14,7 @@ from orchestra.panel.checked import read_query
 from orchestra.panel.forests import forest_of
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
+from orchestra.panel.view.amounts import compact
 from orchestra.panel.view.forest import Forest
 from orchestra.panel.view.graph_query import GraphQuery
 from orchestra.panel.view.statuses import status_shown
@@ -52,6 +53,7 @@ def graph(request: Request) -> Response:
         "selected": selected,
         "selected_id": "" if selected is None else forest.nodes[selected].node_id,
         "in_address": in_address,
+        "compact": compact,
         "is_jump": is_jump and selected is not None,
         "failures": len(forest.failures),
         "is_next": selected in forest.failures,

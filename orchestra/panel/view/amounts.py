@@ -63,3 +63,10 @@ def token_count(usage: Mapping[str, Any], name: str) -> int:
     """0 for what is no count of tokens."""
     count = usage.get(name)
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
+
+
+def compact(count: int) -> str:
+    """`12,345`; from a hundred thousand on `697k`, from ten million on `12.3M`."""
+    if count < 100_000:
+        return f"{count:,}"
+    return f"{count / 1000:,.0f}k" if count < 10_000_000 else f"{count / 1_000_000:,.1f}M"
