@@ -168,7 +168,7 @@ def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duratio
     metrics: dict[str, LayerMetrics] = {}
     for layer in ("guarantee", "enhancement", "execution"):
         ours = [report for report in reports if report.layer == layer]
-        parts = [report.usage for report in ours]
+        parts = [report.usage for report in ours if report.usage.calls]
         spent_ms = sum(report.duration_ms or 0.0 for report in ours)
         if layer == "execution":
             parts += [usage.plan, usage.subtasks, usage.synthesis]

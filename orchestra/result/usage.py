@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,15 +32,16 @@ class UsageReport(Frozen):
 
     @classmethod
     def of(cls, model: str, *usages: Usage, calls: int | None = None, host: str = "") -> UsageReport:
-        return cls.model_construct(  # our own figures: nothing to validate
+        whole = _summed(usages)
+        return cls(
             model=model,
             host=host,
             calls=len(usages) if calls is None else calls,
-            input_tokens=sum(usage.input_tokens for usage in usages),
-            cached_input_tokens=sum(usage.cached_input_tokens for usage in usages),
-            cache_write_tokens=sum(usage.cache_write_tokens for usage in usages),
-            output_tokens=sum(usage.output_tokens for usage in usages),
-            is_estimated=any(usage.is_estimated for usage in usages),
+            input_tokens=whole.input_tokens,
+            cached_input_tokens=whole.cached_input_tokens,
+            cache_write_tokens=whole.cache_write_tokens,
+            output_tokens=whole.output_tokens,
+            is_estimated=whole.is_estimated,
         )
 
     @classmethod
@@ -82,9 +83,21 @@ class UsageReport(Frozen):
     @classmethod
     def _keep_the_price_of_its_day(cls, value: Any, handler: ModelWrapValidatorHandler[UsageReport]) -> UsageReport:
         report = handler(value)
-        if isinstance(value, Mapping) and "cost_usd" in value:
-            report.__dict__["cost_usd"] = value["cost_usd"]
+        if isinstance(value, dict) and "cost_usd" in value:
+            vars(report)["cost_usd"] = value["cost_usd"]
         return report
+
+
+def _summed(usages: Sequence[Usage]) -> Usage:
+    if len(usages) == 1:
+        return usages[0]
+    return Usage(
+        sum(usage.input_tokens for usage in usages),
+        sum(usage.cached_input_tokens for usage in usages),
+        sum(usage.cache_write_tokens for usage in usages),
+        sum(usage.output_tokens for usage in usages),
+        any(usage.is_estimated for usage in usages),
+    )
 
 
 class RunUsage(Frozen):

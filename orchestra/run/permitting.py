@@ -109,15 +109,18 @@ def check_host(run: Run, node: Node, host: str) -> Verdict:
 
 def check_model(run: Run, node: Node, model: Model) -> None:
     """Raise `PermissionDenied`, with an event, where `node` may not send to this model or to its host."""
+    permissions = permissions_of(run, node)
     for kind, name in _places(model):
-        if permissions_of(run, node).kind(kind).outcome(name) != "allow":
+        if permissions.kind(kind).outcome(name) != "allow":
             raise _told(run, node, _verdict(run, node, kind, name, name)).error()
 
 
 def permitted_models(run: Run, node: Node, model: Model) -> tuple[Model, ...]:
     """Who may answer a call that is meant for `model`: it, then those of its stand-ins that `node` may send to."""
-    permissions = permissions_of(run, node)
     first, *others = run.in_order(model)
+    if not others:
+        return (first,)
+    permissions = permissions_of(run, node)
     return (
         first,
         *(

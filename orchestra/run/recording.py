@@ -50,14 +50,15 @@ class Recording:
         self._thread = threading.Thread(target=self._keep_up, name="orchestra-store", daemon=True)
 
     def start(self) -> None:
-        """Hear the run's events, and write them from time to time."""
+        """Hear the run's events, and write them from time to time: a run that is over sooner needs no thread for it."""
         self._run.stream.listen(self.hear)
-        self._thread.start()
+        self._run.scheduler.after(FLUSH_S, self._thread.start)
 
     def stop(self) -> None:
         """Write what is left, and let go of the thread."""
         self._stopped.set()
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
         self.flush()
 
     def hear(self, event: Event) -> None:
@@ -139,10 +140,12 @@ class Recording:
                 self.lose(error)
 
     def _keep_up(self) -> None:
-        while not self._stopped.wait(FLUSH_S):
+        is_over = self._stopped.is_set()
+        while not is_over:
             self.flush()
             if time.monotonic() - self._renewed_at >= _RENEW_S:
                 self._renew()
+            is_over = self._stopped.wait(FLUSH_S)
 
     def _renew(self) -> None:
         self._renewed_at = time.monotonic()

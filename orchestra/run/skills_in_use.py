@@ -54,14 +54,14 @@ class SkillsInUse(SkillLibrary):
 
     def reach(self, manifest: Manifest, node_id: str, *, tell: Told | None = None, model: str = "") -> Skill:
         """The skill, read now if it was not yet. Raises `SkillInvalid`, each time anew."""
-        from orchestra.skills.loading import prompt_file
-
         key = _key(manifest)
         with self._lock:
             if key in self._skills:
                 return self._skills[key]
             skill = self._skills[key] = super().load(manifest, model=model or self._model)
         if manifest.given is None:
+            from orchestra.skills.loading import prompt_file
+
             variant = None if manifest.source == SHIPPED else prompt_file(manifest, model or self._model)
             path = variant or manifest.file
             lost = manifest.is_trusted and not skill.is_trusted

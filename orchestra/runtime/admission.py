@@ -93,6 +93,8 @@ class Admission:
 
     def _next(self) -> tuple[Job[Any], Call] | None:
         """The call that came first. Those beside the work leave it a place, unless there is one in all."""
+        if not self._queued:
+            return None
         beside = sum(_is_beside(call.node) for call in self._under_way)
         is_full = beside >= max(1, self._max_workers - 1)
         for place, (job, call) in enumerate(self._queued):

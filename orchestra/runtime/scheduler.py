@@ -201,6 +201,10 @@ class Scheduler:
         """Run `action` on the run's own thread, in order of arrival. From any thread."""
         self._inbox.put(action)
 
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Run `action` on the run's own thread so much later, if the run lasts that long. From that thread only."""
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), action))
+
     # The loop
 
     def _advance(self) -> None:
@@ -249,7 +253,7 @@ class Scheduler:
             for other in pending:
                 other.waiters.append(lambda _, job=job, effect=effect: self._joined(job, effect))
             if pending and effect.at_most_s is not None:
-                self._at(effect.at_most_s, lambda: self._resume(job, effect, None, None))
+                self.after(effect.at_most_s, lambda: self._resume(job, effect, None, None))
 
     def _joined(self, job: Job[Any], effect: Join) -> None:
         effect.missing -= 1
@@ -314,7 +318,7 @@ class Scheduler:
         if self._is_cancelled:
             self._ready.append((job, None, RunCancelled("the run was cancelled")))
             return
-        self._at(pause.seconds, lambda: self._resume(job, pause, None, None))
+        self.after(pause.seconds, lambda: self._resume(job, pause, None, None))
 
     def _start_apart(self, job: Job[Any], apart: Apart) -> None:
         if self._is_cancelled:
@@ -331,10 +335,7 @@ class Scheduler:
 
         threading.Thread(target=work, name="orchestra-person", daemon=True).start()
 
-    # Timers, cancellation, the end
-
-    def _at(self, seconds: float, action: Callable[[], None]) -> None:
-        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), action))
+    # Cancellation, the end
 
     def _cancel(self) -> None:
         self._is_cancelled = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from orchestra.document.grammar.text import plain
 from orchestra.document.grammar.words import DECREASE, FUNCTION_WORDS, INCREASE, NEGATIONS
@@ -18,6 +19,7 @@ _MIN_STEM = 4
 _MIN_WORD = 3
 
 
+@lru_cache(maxsize=256)  # claim and lines are compared more than once
 def stems(text: str) -> frozenset[str]:
     """The content words of a text, lower case, without common endings."""
     words = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(plain(text)))

@@ -47,6 +47,7 @@ class Facts:
         return len(self.numbers) + len(self.dates) + len(self.quotes) + len(self.names)
 
 
+@lru_cache(maxsize=256)  # a claim is read for its judgement, for its year and for its quote
 def facts(text: str) -> Facts:
     """The facts that a claim states.
 
