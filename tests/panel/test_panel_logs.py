@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, plan_of
@@ -182,3 +183,55 @@ def test_a_replay_is_told_as_pictures_and_steps(logged: Any) -> None:
 def test_an_address_that_is_not_right_is_refused(logged: Any, path: str) -> None:
     assert logged.client.get(f"/runs/r1/{path}").status_code == 400
     assert logged.client.get(f"/runs/r2/{path}").status_code == 404
+
+
+def test_a_finished_run_is_read_searched_and_played_again_in_a_browser(panel: Any, look: Any) -> None:
+    plan = plan_of({"context_pointers": COSTS}, {"context_pointers": REVENUE})
+    model = ScriptedModel(plan=plan, subtask="Steel [L9].", synthesis="Joined [L9].")
+    result = orchestrate(REPORT, "Why?", model=model, strategy="full", store=panel.store)
+    page = look(panel, permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{panel.url}/runs/{result.run_id}?tab=overview")
+
+    assert page.get_by_role("link", name="Logs").count() == 0
+    page.get_by_label("Advanced").check()
+    page.get_by_role("link", name="Logs").click()
+    page.locator("#log-1 summary").click()
+    page.get_by_role("button", name="Copy this event").click()
+    page.get_by_text("Copied.").wait_for()
+    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    page.get_by_label("Type").select_option("slice-ready")
+    page.get_by_text("2 events found").wait_for()
+    page.get_by_role("button", name="Copy all shown").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.includes('slice-ready'))")
+    lines = page.evaluate("navigator.clipboard.readText()").splitlines()
+    assert copied == next(panel.store.events(result.run_id))
+    assert [json.loads(line)["type"] for line in lines] == ["slice-ready"] * 2
+    assert found_by_axe(page) == []
+
+    page.get_by_label("Type").select_option("all")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_role("button", name="One event forth").wait_for()
+    page.get_by_label("Event that is shown").fill("2")
+    page.get_by_text("event 2 of").wait_for()
+    page.get_by_role("link", name="Call Graph").click()
+    page.locator("#call-graph [data-id='run']", has_text="executing").wait_for()
+    page.get_by_role("button", name="One event forth").click()
+    page.get_by_text("event 3 of").wait_for()
+    page.get_by_label("Speed").select_option("50")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text(re.compile(r"event (\d+) of \1$")).wait_for()
+    page.locator("#call-graph [data-id='run']", has_text="completed").wait_for()
+    page.get_by_role("button", name="One event back").click()
+    page.get_by_role("link", name="Permissions").click()
+    page.get_by_text("No node may do more than its parent").wait_for()
+    assert found_by_axe(page) == []
+    page.get_by_role("button", name="Now").click()
+    assert page.get_by_role("group", name="Replay of the run").count() == 0
+    page.set_viewport_size({"width": 360, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def found_by_axe(page: Any) -> list[str]:
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in Axe().run(page, "#panel").response["violations"]
+    ]
