@@ -284,6 +284,7 @@ def test_another_sessions_document_is_not_found(desk_panel: Panel) -> None:
     removed = desk_panel.client.post(f"/sessions/s2/documents/{foreign}/remove", headers=PART)
 
     assert (outline.status_code, removed.status_code) == (404, 404)
+    assert "this session has no such document" in removed.text
     assert len(desk_panel.desk.shelf.documents("s1")) == 1
 
 
@@ -361,13 +362,14 @@ def test_documents_are_added_and_removed_by_keyboard(
 
     row.locator("summary").focus()
     page.keyboard.press("Enter")
-    expect(row).to_contain_text("Margin")
+    expect(row).to_contain_text("Margin", timeout=30_000)
     expect(row).to_contain_text("lines 5–7")
 
     documents.get_by_text("Add from the workspace").focus()
     page.keyboard.press("Enter")
     documents.get_by_role("link", name="deep/").focus()
     page.keyboard.press("Enter")
+    expect(documents.locator("#browsed")).to_be_focused()
     documents.get_by_role("button", name="Add notes.txt").focus()
     page.keyboard.press("Enter")
     expect(documents.get_by_role("button", name="Added: notes.txt")).to_be_focused()
@@ -392,3 +394,4 @@ def test_documents_are_added_and_removed_by_keyboard(
     documents.get_by_role("button", name="Remove notes.txt").focus()
     page.keyboard.press("Enter")
     expect(documents.locator("ul.documents > li")).to_have_count(1)
+    expect(documents.locator("#shelf > summary")).to_be_focused()

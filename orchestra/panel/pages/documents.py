@@ -71,8 +71,11 @@ async def add(request: Request) -> Response:
 def remove(request: Request) -> Response:
     desk, session_id = desk_of(request), request.path_params["sid"]
     check_session(desk, session_id)
-    desk.shelf.remove(session_id, request.path_params["did"])
-    return _done(request, [])
+    try:
+        desk.shelf.remove(session_id, request.path_params["did"])
+    except OrchestraError as error:
+        return _done(request, [error])
+    return _done(request, [], is_removed=True)
 
 
 def outline(request: Request) -> Response:
@@ -100,7 +103,8 @@ def browse(request: Request) -> Response:
     check_session(desk_of(request), session_id)
     asked = read_query(request.query_params, _Browsed)
     template = "parts/browser.html" if is_part(request) else "browser.html"
-    return render(request, template, **_base(request), browser=_browser(request, asked))
+    has_moved = request.headers.get("hx-trigger", "").startswith(("browse-", "trail-", "root-"))
+    return render(request, template, **_base(request), browser=_browser(request, asked), has_moved=has_moved)
 
 
 def _keep(request: Request, files: list[UploadFile]) -> Response:
@@ -133,10 +137,12 @@ def _folder_of(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rpartition("/")[0]
 
 
-def _done(request: Request, errors: list[OrchestraError], folder: _Browsed | None = None) -> Response:
+def _done(
+    request: Request, errors: list[OrchestraError], folder: _Browsed | None = None, *, is_removed: bool = False
+) -> Response:
     """The documents as they are now; without htmx the page that they stand on, or the page of the first error."""
     if is_part(request):
-        answer = _documents(request, errors, folder)
+        answer = _documents(request, errors, folder, is_removed=is_removed)
         answer.headers["HX-Trigger-After-Settle"] = "documents-changed"  # what depends on them asks anew
         return answer
     if errors:
@@ -145,7 +151,11 @@ def _done(request: Request, errors: list[OrchestraError], folder: _Browsed | Non
 
 
 def _documents(
-    request: Request, errors: list[OrchestraError] | None = None, folder: _Browsed | None = None
+    request: Request,
+    errors: list[OrchestraError] | None = None,
+    folder: _Browsed | None = None,
+    *,
+    is_removed: bool = False,
 ) -> Response:
     desk, session_id = desk_of(request), request.path_params["sid"]
     known = desk.shelf.documents(session_id)
@@ -161,6 +171,8 @@ def _documents(
         accepted=",".join(SUFFIXES),
         limit=desk.shelf.upload_limit,
         errors=errors or [],
+        is_removed=is_removed,
+        has_moved=False,
     )
 
 

@@ -1,6 +1,15 @@
-// Says before anything is sent that it would be refused: a browser that sends too much may not hear why.
+// Outlines and folders are fetched when they are opened; an upload that would be refused is not sent.
 "use strict";
 
+// heard on the way down, for this event does not bubble
+document.addEventListener("toggle", (event) => {
+  const place = event.target.open && event.target.querySelector(":scope > [data-fetch]");
+  if (!place || place.dataset.fetched) return;
+  place.dataset.fetched = "yes";
+  htmx.ajax("GET", place.dataset.fetch, { target: place, swap: "innerHTML" });
+}, true);
+
+// a browser that sends too much may not hear why it was refused
 document.body.addEventListener("change", (event) => {
   const input = event.target;
   if (!input.matches("input[type=file][data-limit]")) return;
