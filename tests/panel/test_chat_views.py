@@ -85,6 +85,18 @@ def test_a_run_that_failed_in_part_says_how_much_of_it(result):
     assert turn.answer
 
 
+@pytest.mark.parametrize(
+    "code", ["SKILL_NOT_FOUND", "CALL_DEPTH_EXCEEDED", "CALL_CYCLE_DETECTED", "PERMISSION_DENIED", "TIMEOUT"]
+)
+def test_each_class_of_errors_is_a_sentence_without_its_code(code):
+    error = {"code": code, "message": f"what {code.lower()} means", "cause": "the cause", "suggestion": "do this"}
+
+    turn = turn_of(record(status="failed", error=error), "failed", [NodeRecord("run/plan", "run", status="failed")])
+
+    assert turn.failure.sentence == f"What {code.lower()} means."
+    assert turn.failure.href.endswith("&tab=graph&node=run%2Fplan")
+
+
 def test_a_run_that_was_ended_says_that_and_can_be_resumed():
     turn = turn_of(record(status="cancelled", error={"code": "CANCELLED", "message": "ended"}), "cancelled")
 

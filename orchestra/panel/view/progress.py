@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 _DONE = ("completed", "failed", "cancelled")
 _WAITING = ("waiting_user", "confirm_required")
 _NODE_EVENTS = "skill-route-"
+_BUSY = ("executing",)
+_CHECKING = ("guarantee",)
 _PLANNING = ("plan", "route", "decompose", "resolve")
+_WORK = ("subtask",)
+_STEPS = ("skill",)
+_JOINING = ("synthesis",)
 _MOST_STREAMED = 100_000  # characters that are kept of an answer as it arrives
 
 
@@ -33,6 +38,7 @@ class RunningRun:
     def __init__(self) -> None:
         self.last = 0
         self._nodes: dict[str, tuple[str, str]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
         self._stream = ""
         self._text = ""
 
@@ -41,7 +47,10 @@ class RunningRun:
         self.last = event["sequence"]
         kind, node_id = str(event.get("type", "")), str(event.get("node_id") or "")
         if kind.startswith(_NODE_EVENTS) and node_id:
-            self._nodes[node_id] = (str(event.get("kind") or ""), str(event.get("status") or ""))
+            if (before := self._nodes.get(node_id)) is not None:
+                self._counts[before] -= 1
+            now = self._nodes[node_id] = (str(event.get("kind") or ""), str(event.get("status") or ""))
+            self._counts[now] += 1
         elif kind == "answer-delta":
             stream = f"{node_id}:{event.get('attempt', 1)}"
             if stream != self._stream:
@@ -53,21 +62,25 @@ class RunningRun:
         return Progress(self._line(), self.last, self._stream, self._text)
 
     def _line(self) -> str:
-        nodes = list(self._nodes.values())
-        work = [status for kind, status in nodes if kind == "subtask"] or [
-            status for kind, status in nodes if kind in ("skill", "step")
-        ]
-        counted = Counter(status in _DONE for status in work)
-        done = f"{counted[True]} of {len(work)} done"
-        busy = {kind for kind, status in nodes if status == "executing"}
-        if any(status in _WAITING for _, status in nodes):
+        kinds = _WORK if self._count(_WORK) else _STEPS
+        work, ended = self._count(kinds), self._count(kinds, _DONE)
+        done = f"{ended} of {work} done"
+        if self._count(statuses=_WAITING):
             return f"Waiting for you: {done}" if work else "Waiting for you"
-        if "synthesis" in busy:
+        if self._count(_JOINING, _BUSY):
             return f"Joining what was found: {done}"
-        if work and counted[False]:
+        if ended < work:
             return f"Working: {done}"
-        if busy & {*_PLANNING}:
+        if self._count(_PLANNING, _BUSY):
             return "Planning"
-        if "guarantee" in busy:
+        if self._count(_CHECKING, _BUSY):
             return "Checking what is needed"
         return f"Finishing: {done}" if work else "Starting"
+
+    def _count(self, kinds: Sequence[str] = (), statuses: Sequence[str] = ()) -> int:
+        """Of the nodes of these kinds and in these statuses; of all where none is named."""
+        return sum(
+            count
+            for (kind, status), count in self._counts.items()
+            if (not kinds or kind in kinds) and (not statuses or status in statuses)
+        )
