@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 from records_for_tests import a_run, node_event
 
@@ -197,7 +198,9 @@ def test_five_thousand_nodes_are_a_small_part(panel: Any) -> None:
     assert "And 4,950 more nodes" in answer.text
 
 
-def test_in_a_browser_it_moves_nothing_while_a_run_goes_on_and_a_bar_leads_to_its_node(panel: Any, look: Any) -> None:
+def test_in_a_browser_nothing_moves_while_a_run_goes_on_axe_finds_nothing_and_a_bar_leads_to_its_node(
+    panel: Any, look: Any
+) -> None:
     timing = {"started_at": 1000.0, "duration_ms": None}
     panel.store.begin_run(a_run("r1", task="Why did costs rise?"))
     panel.store.lease("r1", "somebody", 60)
@@ -216,6 +219,11 @@ def test_in_a_browser_it_moves_nothing_while_a_run_goes_on_and_a_bar_leads_to_it
         page.wait_for_selector(f"#bar-{number - 1}", state="attached")
 
     assert page.evaluate("window.shift") == 0, page.evaluate("window.moved")
+    for scheme, width in (("light", 1280), ("dark", 360)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not Axe().run(page, context="#panel-body").response["violations"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.focus("#bar-0")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "bar-1"
