@@ -443,6 +443,30 @@ def test_each_layer_has_its_nodes():
     assert ended["run/enhance-glossary"] == "enhancement"
 
 
+def test_a_gate_of_ours_says_only_how_it_ended():
+    events: list[Event] = []
+
+    result = run(SkillLibrary.builtin(), on_event=events.append)
+
+    told = [event for event in events if isinstance(event, NodeUpdated) and event.node_id.startswith("run/gate-")]
+    assert [(event.skill_name, event.status) for event in told] == [
+        (each.skill, "completed") for each in result.layers if each.layer == "guarantee"
+    ]
+    assert len(told) == 3
+    assert all(event.timing and event.timing["duration_ms"] is not None for event in told)
+
+
+def test_a_gate_of_ours_that_fails_is_on_record(tmp_path: Path):
+    with Store.open(tmp_path / "runs.db") as store:
+        with pytest.raises(GateFailed):
+            orchestrate("\ue000" * 400, TASK, model=answering(), strategy="direct", store=store)
+
+        [kept] = store.runs()
+        nodes = {node.node_id: node for node in store.nodes(kept.id)}
+    assert nodes["run/gate-document-readable"].status == "failed"
+    assert "cannot be read" in str(nodes["run/gate-document-readable"].error)
+
+
 def test_a_mode_of_ones_own_stands_in_the_configuration(tmp_path: Path):
     config = tmp_path / "orchestra.toml"
     config.write_text('[modes]\ncareful = ["document-readable", "answer", "citation-report"]\n')
