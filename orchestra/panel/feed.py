@@ -8,8 +8,9 @@ the server's event loop.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -98,22 +99,25 @@ class Feed(Poller):
 
 
 class ListOfRuns(Poller):
-    """Sessions and runs, and how they stand. `changes` counts how often something was new; the first look is one."""
+    """Sessions and runs, and how they stand. `mark` is another text whenever something is new; empty before a look."""
 
     def __init__(self, store: Store, pause_s: float) -> None:
         super().__init__()
-        self.changes = 0
+        self.mark = ""
         self._store = store
         self._pause_s = pause_s
-        self._seen: Hashable = None
 
     async def look(self) -> float:
-        seen = await asyncio.to_thread(self._store.revision)
-        if seen != self._seen:
-            self._seen = seen
-            self.changes += 1
+        mark = await asyncio.to_thread(mark_of, self._store)
+        if mark != self.mark:
+            self.mark = mark
             self.ring()
         return self._pause_s
+
+
+def mark_of(store: Store) -> str:
+    """How the lists of sessions and runs stand, as a short text."""
+    return hashlib.sha256(repr(store.revision()).encode()).hexdigest()[:16]
 
 
 class Feeds:
@@ -158,20 +162,23 @@ class Feeds:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(bell.set)
 
-    async def stream(self, run_id: str = "", position: int = 0) -> AsyncIterator[bytes]:
+    async def stream(
+        self, run_id: str = "", position: int = 0, *, shown: str = "", mark: str = ""
+    ) -> AsyncIterator[bytes]:
         """What one watcher is sent: of a run, if one is named, all behind `position`; and that the list has changed.
 
+        What he sees already is not told: that the run has ended with the status `shown`, and the list with that `mark`.
         Ends when the run is removed, or the feeds are closed.
         """
         bell = asyncio.Event()
         feed = self.feed(run_id) if run_id else None
-        list_seen, end_seen = 0, None
+        end_seen = (shown, position)
         with self._ringing(bell), self._list.watched(bell), feed.watched(bell) if feed else nullcontext():
             yield hello()
             while not self._is_closed:
                 bell.clear()
-                if self._list.changes != list_seen:
-                    list_seen = self._list.changes
+                if self._list.mark not in ("", mark):
+                    mark = self._list.mark
                     yield runs_changed()
                 messages = await _readable(feed, position, bell) if feed else ()
                 if messages:

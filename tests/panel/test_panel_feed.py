@@ -13,7 +13,7 @@ from records_for_tests import a_run, node_event
 from streams_for_tests import Watcher
 
 from orchestra.errors import InputInvalid, StoreError
-from orchestra.panel.feed import Feeds, Measures
+from orchestra.panel.feed import Feeds, Measures, mark_of
 from orchestra.panel.held import Held, portion
 from orchestra.panel.view.messages import Message, message_of, position
 from orchestra.runtime.events import AnswerDelta
@@ -210,6 +210,24 @@ def test_closing_ends_all_streams_at_once_from_another_thread(tmp_path) -> None:
             while await watcher.take(timeout_s=10):
                 pass
         assert feeds.watched == 0
+
+    with begun(tmp_path / "runs.db") as store:
+        asyncio.run(scenario(store))
+
+
+def test_what_a_page_shows_already_is_not_told_again(tmp_path) -> None:
+    async def scenario(store: Store) -> None:
+        feeds = Feeds(store, HASTY)
+        append(store, 2)
+        store.end_run("r1", "completed")
+        stream = feeds.stream("r1", 4, shown="completed", mark=mark_of(store))
+        behind = feeds.stream("r1", 2, shown="completed", mark=mark_of(store))
+        assert (await anext(stream)).startswith(b": connected")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(stream), 0.1)
+        chunks = [await asyncio.wait_for(anext(behind), 10) for _ in range(3)]
+        assert [b"event: ended" in chunk for chunk in chunks] == [False, False, True]
+        await behind.aclose()
 
     with begun(tmp_path / "runs.db") as store:
         asyncio.run(scenario(store))

@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from orchestra.errors import RunNotFound
 from orchestra.panel.desk import Desk, desk_of
+from orchestra.panel.feed import mark_of
 from orchestra.panel.ids import session_key
 from orchestra.panel.rendering import render
 from orchestra.panel.view.preferences import COOKIE, read_preferences
@@ -71,6 +72,7 @@ def _page(request: Request, session_id: str, found: RunRecord | None) -> Respons
         tabs=TABS,
         node=node,
         last_sequence=desk_of(request).store.last_sequence(found.id) if found else 0,
+        list_mark=mark_of(desk_of(request).store),
         is_panel_kept=read_preferences(request.cookies.get(COOKIE)).is_panel_kept,
         is_advanced=tab == "logs" or request.cookies.get("orchestra-advanced") == "1",
     )

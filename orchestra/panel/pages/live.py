@@ -16,13 +16,17 @@ HEARTBEAT_S = 10
 
 
 async def live(request: Request) -> Response:
-    """One stream for a tab: of the run `run` behind the last message that it got, and of the list of runs."""
+    """One stream for a tab: of the run `run` behind the last message that it got, and of the list of runs.
+
+    `shown` and `list` say how the run and the list stood when the page was made: as long as they do, nothing is told.
+    """
     query, desk = request.query_params, desk_of(request)
     run_id = query.get("run", "")
     after = position(run_id, query.get("after"), request.headers.get("last-event-id"))
     if run_id:
         await run_in_threadpool(_check, desk, run_id, query.get("session"))
-    return EventSourceResponse(desk.feeds.stream(run_id, after), ping=HEARTBEAT_S)
+    sent = desk.feeds.stream(run_id, after, shown=query.get("shown", ""), mark=query.get("list", ""))
+    return EventSourceResponse(sent, ping=HEARTBEAT_S)
 
 
 def _check(desk: Desk, run_id: str, session_id: str | None) -> None:
