@@ -14,7 +14,6 @@ import uvicorn
 from orchestra.errors import InputInvalid
 from orchestra.panel.app import create_app
 from orchestra.panel.desk import Desk
-from orchestra.panel.feed import Feeds
 from orchestra.panel.security import Gate
 
 LOOPBACK = "127.0.0.1"
@@ -30,8 +29,8 @@ class PanelServer:
         self.url = f"http://{_shown(host)}:{self.port}"
         self.link = f"{self.url}/open?key={desk.secret}"
         app = create_app(desk, Gate(desk.secret, host, self.port))
-        self._server = _EndsStreams(
-            desk.feeds,
+        self._server = _ClosesDesk(
+            desk,
             uvicorn.Config(
                 app,
                 log_level="warning",
@@ -70,19 +69,22 @@ class PanelServer:
             thread.join()
 
 
-class _EndsStreams(uvicorn.Server):
-    """Ends the streams before it waits for what is open, since they never end by themselves; cuts who does not read."""
+class _ClosesDesk(uvicorn.Server):
+    """Ends the streams before it waits for what is open, since they never end by themselves; cuts who does not read.
 
-    def __init__(self, feeds: Feeds, config: uvicorn.Config) -> None:
+    The desk is closed before a signal that has stopped the server is passed on, since SIGTERM ends the process then.
+    """
+
+    def __init__(self, desk: Desk, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._feeds = feeds
+        self._desk = desk
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._feeds.close()
+        self._desk.feeds.close()
         await super().shutdown(sockets)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
-        await asyncio.sleep(0)
+        await asyncio.to_thread(self._desk.close)
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -92,6 +94,7 @@ def _bound(host: str, port: int) -> socket.socket:
     address: Any = (host, port)
     try:
         made.bind(address)
+        made.listen()  # whoever opens the link before the server is ready waits
     except (OSError, OverflowError) as error:
         made.close()
         raise InputInvalid(
