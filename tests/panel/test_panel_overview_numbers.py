@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -234,9 +235,13 @@ def test_an_error_is_told_where_its_failing_path_ends_and_once() -> None:
 
 
 def test_an_error_of_the_run_alone_is_told_too() -> None:
-    found = overview(a_node("run", kind="run"), error={"code": "GATE_FAILED", "message": "no"})
+    error = {"code": "GATE_FAILED", "message": "no"}
+
+    found = overview(a_node("run", kind="run"), error=error, status="failed")
+    again = overview(a_node("run", kind="run"), error=error, status="running")
 
     assert [(each.code, each.node_id) for each in found.errors] == [("GATE_FAILED", "")]
+    assert again.errors == ()
 
 
 def test_warnings_say_what_they_mean_and_what_to_do() -> None:
@@ -307,6 +312,16 @@ def test_a_finished_run_s_numbers_are_those_of_its_result(tmp_path: Any) -> None
     assert found.layers[2].amount.tokens_in == result.usage.total_input_tokens
     assert (found.strategy, found.reason) == ("given", "the plan was given")
     assert (found.counts.skills, found.counts.completed) == (3, 3)
+
+
+def test_a_run_that_goes_on_is_not_shown_by_the_result_that_it_had(tmp_path: Any) -> None:
+    model = ScriptedModel(subtask="So it says [L5].", synthesis="All of it [L5].")
+    record, forest, _ = of_real_run(tmp_path, model=model)
+    going_on = replace(record, status="running")
+
+    found = overview_of(going_on, forest, result_of(going_on), Remarks(strategy="full"))
+
+    assert (found.is_final, found.strategy) == (False, "full")
 
 
 def test_a_failed_subtask_is_told_once_with_its_node(tmp_path: Any) -> None:

@@ -96,9 +96,10 @@ class Overview:
 
 
 def result_of(record: RunRecord) -> Result | None:
-    """What a run came to; None where it has not ended, or another version wrote it."""
+    """What a run came to; None where it has not ended, goes on after it had, or another version wrote it."""
     try:
-        return None if record.result is None else Result.model_validate(record.result)
+        is_over = record.result is not None and record.status != "running"
+        return Result.model_validate(record.result) if is_over else None
     except ValidationError:
         return None
 
@@ -199,10 +200,10 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 
 def _duration_ms(record: RunRecord, forest: Forest, remarks: Remarks) -> float | None:
-    """From the start until the end, or until something was heard of it at last."""
+    """From when it began, or went on at last, until it ended, or something was heard of it at last."""
     until = record.ended_at if remarks.latest_at is None else remarks.latest_at
     starts = [at for node in forest.nodes if (at := started_at_of(node)) is not None]
-    began = min((record.started_at, *starts)) if record.started_at else min(starts, default=None)
+    began = min(starts, default=record.started_at or None)
     return None if until is None or began is None else max(0.0, (until - began) * 1000)
 
 
@@ -245,7 +246,8 @@ def _errors(record: RunRecord, forest: Forest, result: Result | None) -> list[Tr
         if trouble is not None:
             found.append(trouble)
     known = {(each.code, each.message) for each in found}
-    others = [record.error] if result is None else [each.model_dump() for each in result.errors]
+    of_run = None if record.status == "running" else record.error
+    others = [of_run] if result is None else [each.model_dump() for each in result.errors]
     for other in others:
         trouble = _error(other, "")
         if trouble is not None and (trouble.code, trouble.message) not in known:
