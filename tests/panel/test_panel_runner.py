@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -10,8 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from models_for_tests import COSTS, REPORT, ScriptedModel, plan_of
+from servers import json_answer, openai_chunks, openai_completion, openai_stream, sse_answer
 
 from orchestra.errors import DocumentUnreadable, InputInvalid, ModelAuth, RunBusy, RunNotFound
 from orchestra.panel.runner import Runner
@@ -285,3 +289,42 @@ def test_a_run_whose_process_was_killed_goes_on(store, document):
     with running(store, model=ScriptedModel(subtask="It rose [L5].")) as runner:
         runner.resume(summary.id)
         until(lambda: store.run(summary.id).status == "completed")
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_a_panel_that_is_told_to_end_leaves_its_run_to_another_one(tmp_path, document, monkeypatch, serve, end):
+    is_answering = threading.Event()
+    server = serve(lambda received, wire: replied(received) if is_answering.is_set() else wire.hang())
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    place = tmp_path / "panel" / "runs.db"
+    options = ["--no-browser", "--store", str(place), "--model", "openai:m-1"]
+    command = [sys.executable, "-m", "orchestra", "panel", str(document), *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        run_id = begun_through(process.stdout.readline().strip())
+        until(lambda: server.requests, 60)
+        process.send_signal(end)
+        process.wait(60)
+
+    is_answering.set()
+    with Store.open(place) as store:
+        assert (store.run(run_id).status, store.holder(run_id)) == ("cancelled", None)
+        with running(store) as runner:
+            runner.resume(run_id)
+            until(lambda: store.run(run_id).status == "completed", 60)
+
+
+def begun_through(link: str) -> str:
+    """The id of a run that is begun by a browser which came by the link of a panel."""
+    url = link.partition("/open?")[0]
+    with httpx.Client(base_url=url, headers={"Origin": url}, timeout=60) as client:
+        client.get(link)
+        session = client.get("/").headers["location"]
+        token = re.search(r'data-token="(\w+)"', client.get(session).text)[1]
+        form = {"task": "Why did costs rise?", "strategy": "direct", "token": token}
+        return client.post(f"{session}/messages", data=form).headers["location"].rpartition("run=")[2]
+
+
+def replied(received) -> bytes:
+    if received.json.get("stream"):
+        return sse_answer(openai_stream(openai_chunks("Steel became dearer [L9].")))
+    return json_answer(openai_completion("Steel became dearer [L9]."))
