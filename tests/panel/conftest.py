@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from orchestra.panel.desk import Desk, open_desk
 from orchestra.panel.security import Gate
@@ -135,7 +135,8 @@ def _watched(context: BrowserContext, panel: Panel, faults: list[str], expects: 
 
     context.on("request", on_request)
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(15_000)  # a busy machine is slow, not wrong
+    expect.set_options(timeout=15_000)
     page.on("console", on_console)
     page.on("pageerror", lambda error: note(f"script: {error}"))
     return page
