@@ -3,8 +3,9 @@
     python benchmarks/panel_graph.py [--nodes 5000] [--rounds 3]
 
 A real server over a real store, and Chromium without a window. The bytes are all that is transferred, scripts and
-styles included, as the browser's network log counts them; tasks are read from its trace. Of several rounds the worst
-counts. The exit code is 1 beyond 300 kB for opening the graph, or beyond 200 ms for any task.
+styles included, as the browser's network log counts them; tasks are read from its trace. A task is held to the
+processor's time that it takes: by the clock it takes longer where the machine has other work. Of several rounds the
+worst counts. The exit code is 1 beyond 300 kB for opening the graph, or beyond 200 ms for any task.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def make_run(store: Store, run_id: str, nodes: int, *, is_live: bool = False) ->
 class Measured:
     name: str
     sent: int
-    longest_ms: float
+    wall_ms: float
+    cpu_ms: float
     rows: int
 
 
@@ -118,22 +120,23 @@ def measuring(browser: Browser, page: Page, name: str, found: list[Measured]) ->
     trace = json.loads(browser.stop_tracing())
     session.detach()
     rows = page.locator("#call-graph .row").count()
-    found.append(Measured(name, round(sum(sent)), longest_task_ms(trace["traceEvents"]), rows))
+    found.append(Measured(name, round(sum(sent)), *longest_task_ms(trace["traceEvents"]), rows))
 
 
-def longest_task_ms(events: list[Mapping[str, Any]]) -> float:
-    """Of the main threads of all pages in a trace."""
+def longest_task_ms(events: list[Mapping[str, Any]]) -> tuple[float, float]:
+    """Of the main threads of all pages in a trace: by the clock, and of the processor's time."""
     mains = {
         (event["pid"], event["tid"])
         for event in events
         if event.get("name") == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
-    tasks = (
+    tasks = [
         event
         for event in events
         if event.get("ph") == "X" and event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in mains
-    )
-    return max((event["dur"] / 1000 for event in tasks), default=0.0)
+    ]
+    wall, cpu = (max((task.get(name, 0) / 1000 for task in tasks), default=0.0) for name in ("dur", "tdur"))
+    return wall, cpu
 
 
 def rows_change(page: Page, action: Callable[[], object]) -> None:
@@ -214,14 +217,12 @@ def main() -> None:
             rounds = [look(browser, server, store, live) for _ in range(arguments.rounds)]
             browser.close()
     print(f"{arguments.nodes:,} nodes; the worst of {arguments.rounds} rounds")
-    print(f"{'':<30} {'sent':>10} {'longest task':>14} {'rows':>6}")
-    is_good = True
+    print(f"{'':<30} {'sent':>10} {'longest task':>14} {'by the clock':>14} {'rows':>6}")
+    is_good = max(steps[0].sent for steps in rounds) <= LIMIT_BYTES
     for steps in zip(*rounds, strict=True):
-        sent, longest_ms = max(step.sent for step in steps), max(step.longest_ms for step in steps)
-        print(f"{steps[0].name:<30} {sent / 1000:>7.1f} kB {longest_ms:>11.0f} ms {steps[0].rows:>6}")
-        is_good &= longest_ms <= LIMIT_MS
-    opened = max(steps[0].sent for steps in rounds)
-    is_good &= opened <= LIMIT_BYTES
+        sent, cpu_ms, wall_ms = (max(getattr(step, name) for step in steps) for name in ("sent", "cpu_ms", "wall_ms"))
+        print(f"{steps[0].name:<30} {sent / 1000:>7.1f} kB {cpu_ms:>11.0f} ms {wall_ms:>11.0f} ms {steps[0].rows:>6}")
+        is_good &= cpu_ms <= LIMIT_MS
     print(f"limits: {LIMIT_BYTES / 1000:.0f} kB to open the graph, {LIMIT_MS:.0f} ms for a task")
     print("both are held" if is_good else "NOT HELD")
     sys.exit(0 if is_good else 1)

@@ -102,7 +102,15 @@ def test_failed_branches_are_open_and_everything_works_by_keyboard(
     expect(row(page, "run/good")).to_contain_text("4,000")
 
     row(page, "run").focus()
-    for key, wanted in [("End", "row-g8"), ("Home", "run"), ("ArrowDown", "run/plan"), ("ArrowDown", "run/good")]:
+    for key, wanted in [
+        ("g", "run/good"),
+        ("b", "run/bad"),
+        ("r", "run"),
+        ("End", "row-g8"),
+        ("Home", "run"),
+        ("ArrowDown", "run/plan"),
+        ("ArrowDown", "run/good"),
+    ]:
         page.keyboard.press(key)
         assert focused(page) == wanted
     page.keyboard.press("ArrowRight")
@@ -243,3 +251,27 @@ def test_axe_finds_nothing_and_nothing_is_too_wide(
     expect(page.locator("#node-detail h2")).to_have_text("plan")
     narrow = Axe().run(page, context="#panel")
     assert narrow.violations_count == 0, narrow.generate_report()
+
+
+def test_a_replay_shows_rows_and_details_of_the_same_moment(
+    panel: Panel, told: Told, look: Callable[..., Page]
+) -> None:
+    told.node("run/late", status="executing", skill_name="late-skill")
+    told.node("run/late", status="failed", skill_name="late-skill", error=ERROR)
+    panel.store.end_run("r1", "failed")
+    page = look(panel)
+    page.wait_for_url("**/sessions/**")
+    page.goto(f"{panel.url}/runs/r1?tab=logs")
+    page.get_by_role("button", name="Replay").click()
+    page.get_by_role("link", name="Call Graph").click()
+    expect(rows(page).first).to_be_visible()
+    page.get_by_label("Event that is shown").fill(str(told.sequence))
+    row(page, "run/late").click()
+    expect(page.locator("#node-error")).to_contain_text("it took longer than 60 s")
+
+    page.get_by_role("button", name="One event back").click()
+    expect(row(page, "run/late")).to_contain_text("executing")
+    expect(page.locator("#node-detail")).to_contain_text("executing")
+    expect(page.locator("#node-error")).to_have_count(0)
+    page.get_by_role("button", name="Now").click()
+    expect(page.locator("#node-error")).to_contain_text("it took longer than 60 s")

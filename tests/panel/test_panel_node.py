@@ -12,6 +12,7 @@ from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, at, plan_of
 from orchestra import Document, orchestrate
 from orchestra.errors import ModelAuth, ModelOverloaded
 from orchestra.models.protocol import ModelReply, Usage
+from orchestra.panel.forests import MOST_RUNS, Forests
 from orchestra.panel.view.attempts import attempts_of, differ
 from orchestra.panel.view.faults import fault_of
 from orchestra.panel.view.node_detail import LINES_OF_A_RANGE, SHOWN_CHARACTERS, calls_of, excerpts, told_by
@@ -362,3 +363,42 @@ def test_a_price_is_shown_on_each_node_and_in_sums(panel: Panel) -> None:
     shown = the_part(panel, f"/runs/{run_id}/graph").text
     assert shown.count("$0.003") >= 3
     assert "$0.009" in shown
+
+
+# What is held of graphs
+
+
+def test_a_graph_that_is_kept_up_is_the_one_that_is_read_anew(panel: Panel) -> None:
+    kept = Forests(panel.store, panel.desk.feeds)
+    panel.store.begin_run(a_run())
+    for number in range(1, 30):
+        status = "completed" if number % 3 else "executing"
+        told = {"parent_node_id": f"n{number % 5}", "status": status, "usage": {"input_tokens": number}}
+        panel.store.append_events("r1", [node_event(number, f"n{number % 11}", **told)])
+        fresh = Forests(panel.store, panel.desk.feeds)
+
+        assert kept.forest("r1")[1] == fresh.forest("r1")[1]
+        assert kept.forest("r1")[1] is kept.forest("r1")[1]
+        assert kept.forest("r1", at=number // 2)[1] == fresh.forest("r1", at=number // 2)[1]
+
+
+def test_a_run_that_has_ended_is_priced_by_its_result(panel: Panel) -> None:
+    kept = Forests(panel.store, panel.desk.feeds)
+    usage = {"calls": 1, "input_tokens": 7, "cost_usd": 0.25}
+    panel.store.begin_run(a_run(models={"subtasks": "builtin:extractive"}))
+    panel.store.append_events("r1", [node_event(1, "run/subtask-1", usage={"input_tokens": 7}, status="completed")])
+    assert kept.forest("r1")[1].own[0].cost_usd == 0
+
+    panel.store.end_run("r1", "completed", result={"subtasks": [{"id": "1", "usage": usage}]})
+
+    assert kept.forest("r1")[1].own[0].cost_usd == 0.25
+
+
+def test_a_few_graphs_are_held(panel: Panel) -> None:
+    kept = Forests(panel.store, panel.desk.feeds)
+    for number in range(MOST_RUNS + 1):
+        panel.store.begin_run(a_run(f"r{number}"))
+    first = kept.forest("r0")[1]
+    for number in range(1, MOST_RUNS + 1):
+        kept.forest(f"r{number}")
+    assert kept.forest("r0")[1] is not first

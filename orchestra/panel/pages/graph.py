@@ -49,7 +49,6 @@ def graph(request: Request) -> Response:
         "tree": tree,
         "forest": forest,
         "columns": _columns(query),
-        "base": "default" if tree.is_refused else query.base,
         "selected": selected,
         "selected_id": "" if selected is None else forest.nodes[selected].node_id,
         "in_address": in_address,

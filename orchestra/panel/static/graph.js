@@ -5,6 +5,7 @@
   const body = document.body;
   const kept = new Map(); // by run: what was chosen, for as long as the page lives
   let isAnew = false; // all rows that come next are others than those that stand
+  let detailsAt = ""; // of which moment the details are
   let focused = null; // the row that had the focus: its key and its place
 
   const frame = () => document.querySelector("[data-graph]");
@@ -18,6 +19,7 @@
   const fresh = () => ({ open: new Set(), shut: new Set(), base: "default", sort: "", more: new Map(), node: "", find: false });
   const chosen = (run) => kept.get(run) || kept.set(run, fresh()).get(run);
   const choices = () => chosen(frame().dataset.graph);
+  const moment = () => frame().dataset.at ?? ""; // the event that a replay shows, empty for now
 
   const refetch = () => htmx.trigger("#graph-rows", "graph-changed");
 
@@ -46,7 +48,7 @@
 
   const adopt = (state) => {
     const tree = grid();
-    state.base = tree.dataset.base;
+    if (tree.dataset.refused) state.base = "default";
     if (tree.dataset.found === undefined) return;
     const found = tree.dataset.found;
     delete tree.dataset.found;
@@ -90,7 +92,20 @@
     adopt(choices());
     restore();
     if (focused) focused.hasFocus = false;
+    if (event.detail.target.id === "panel-body") detailsAt = moment();
+    else if (detailsAt !== moment()) replayed();
   });
+
+  body.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.target.id === "graph-rows" && frame()) choices().find = false;
+  });
+
+  // A replay went to another moment: what the details show is of then, as far as the node had begun.
+
+  const replayed = () => {
+    const row = rows().find((each) => each.getAttribute("aria-selected") === "true");
+    if (row) showDetails(row.dataset.id);
+  };
 
   // Rows that stay as they are need not be compared bit by bit. What stands in a row or button that has the focus changes
   // like all else: it is only in fields that a reader types.
@@ -123,14 +138,17 @@
     refetch();
   };
 
+  const showDetails = (id) => {
+    detailsAt = moment();
+    const url = `/runs/${encodeURIComponent(frame().dataset.graph)}/node?id=${id}${detailsAt && `&at=${detailsAt}`}`;
+    htmx.ajax("GET", url, { target: "#node-details", swap: "innerHTML" });
+  };
+
   const select = (row) => {
-    const place = frame();
     const id = row.dataset.id; // as addresses carry it
     choices().node = decodeURIComponent(id);
     rows().filter(isNode).forEach((each) => each.setAttribute("aria-selected", each === row));
-    const at = place.dataset.at === undefined ? "" : `&at=${place.dataset.at}`;
-    const url = `/runs/${encodeURIComponent(place.dataset.graph)}/node?id=${id}${at}`;
-    htmx.ajax("GET", url, { target: "#node-details", swap: "innerHTML" });
+    showDetails(id);
     const shown = new URL(location.href);
     shown.searchParams.set("tab", "graph");
     shown.searchParams.set("node", choices().node);
@@ -218,6 +236,19 @@
     if (!move) return;
     event.preventDefault();
     const next = move(row);
+    if (next) focus(next);
+  });
+
+  // A letter goes to the next row whose name begins with it.
+
+  const lead = (row) => row.querySelector("b")?.textContent.slice(0, 1).toLowerCase();
+
+  body.addEventListener("keydown", (event) => {
+    const row = event.target.matches?.("#call-graph .row") ? event.target : null;
+    if (!row || event.ctrlKey || event.altKey || event.metaKey || !/^\S$/u.test(event.key)) return;
+    const all = rows();
+    const after = all.indexOf(row) + 1;
+    const next = [...all.slice(after), ...all.slice(0, after)].find((each) => lead(each) === event.key.toLowerCase());
     if (next) focus(next);
   });
 

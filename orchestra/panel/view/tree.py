@@ -76,8 +76,8 @@ class Row:
 class Tree:
     """The rows, depth first. `is_cut`: there are more than are ever sent, and the last ones are left out.
 
-    `is_refused`: everything was to be opened, and `rows_in_all` are too many. `revealed` are the keys that were opened
-    to show the selected node; `is_reset`: what else was open had to be shut for it.
+    `is_refused`: everything was to be opened, and `rows_in_all`, counted for that alone, are too many. `revealed` are
+    the keys that were opened to show the selected node; `is_reset`: what else was open had to be shut for it.
     """
 
     rows: tuple[Row, ...]
@@ -103,8 +103,8 @@ class _Unit:
 
 def tree_of(forest: Forest, choices: Choices) -> Tree:
     """The rows that a viewer sees. Never more than `MOST_ROWS`, whatever the nodes and the choices are."""
-    in_all = len(forest.nodes) + _groups_in(forest)
-    is_refused = choices.base == "all" and in_all > MOST_ROWS
+    in_all = len(forest.nodes) + _groups_in(forest) if choices.base == "all" else 0
+    is_refused = in_all > MOST_ROWS
     if is_refused:
         choices = replace(choices, base="default")
     walk = _Walk(forest, choices)
