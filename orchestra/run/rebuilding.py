@@ -22,6 +22,7 @@ from orchestra.runtime.prefixes import Prefixes
 from orchestra.runtime.replaying import RecordEnded, ReplayingScheduler
 from orchestra.settings import Services, Skills
 from orchestra.skills.policy import Policy
+from orchestra.skills.python_files import code_left_unrun
 
 if TYPE_CHECKING:
     from orchestra.store import RunRecord, Store
@@ -77,7 +78,7 @@ class Rebuilding:
 
     def drive(self, story: Coroutine[Any, Any, Result]) -> None:
         """Carry the run out as far as its record goes; what it comes to is of no interest."""
-        with suppress(RecordEnded, OrchestraError):
+        with suppress(RecordEnded, OrchestraError), code_left_unrun():
             self.run.drive(story)
 
     def prompts(self) -> Mapping[str, tuple[SentPrompt, ...]]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from orchestra.errors import SkillInvalid
 from orchestra.skills.files import read_inside
 from orchestra.skills.manifest import Manifest
-from orchestra.skills.python_files import python_module
+from orchestra.skills.python_files import is_left_unrun, python_module
 
 Part = Literal["parameters", "output"]
 
@@ -37,6 +37,8 @@ def declared_schema(manifest: Manifest, part: Part) -> tuple[Mapping[str, Any] |
         written = getattr(manifest, part)
         return (_checked(manifest, part, dict(written)) if written else None), None
     if file.endswith(".py") or ".py:" in file:
+        if is_left_unrun(manifest, file.partition(":")[0]):
+            return None, None
         return _of_python(manifest, part, file)
     try:
         schema = json.loads(read_inside(manifest.folder, file)) if manifest.folder else None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, plan_of
@@ -423,6 +427,34 @@ def test_code_skills_and_gates_are_not_run(store):
     assert ran == done
     assert hashes(prompts) == sent_hashes(model)
     assert prompts["run/synthesis"][0].is_proved
+
+
+def test_the_code_of_a_skill_in_a_folder_is_not_even_loaded(place, tmp_path):
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'a').write('loaded ')\ndef work(query=''):\n    return {{'score': 7}}\n"
+    write_skill(tmp_path / "skills", "score", code=code)
+    plan = plan_of({"skill": "score", "context_pointers": COSTS}, {"context_pointers": REVENUE})
+    script = tmp_path / "run.py"  # in a process of its own, for what a process has loaded it keeps
+    script.write_text(
+        "from models_for_tests import REPORT, ScriptedModel\n"
+        "from orchestra import SkillLibrary, orchestrate\n"
+        f"model = ScriptedModel(subtask='So it says [L5].', synthesis='All [L5].')\n"
+        f"library = SkillLibrary.from_path({str(tmp_path / 'skills')!r})\n"
+        f"result = orchestrate(REPORT, 'Tell.', library, model, plan={plan!r}, store={str(place)!r}, strategy='full')\n"
+        "print(result.status, *sorted({each.fingerprint for each in model.requests}))\n"
+    )
+    paths = os.pathsep.join(str(each) for each in (Path(__file__).parents[1], Path(__file__).parents[2]))
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    status, *sent = done.stdout.split()
+    assert (status, ran.read_text()) == ("completed", "loaded ")
+
+    with Store.open(place) as store:
+        (run,) = store.runs()
+        prompts = prompts_of(run.id, store=store)
+
+    assert ran.read_text() == "loaded "
+    assert (hashes(prompts), all(prompt.is_proved for prompt in every(prompts))) == (sent, True)
 
 
 @pytest.mark.parametrize("refused", ["", "tools"])
