@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from html_for_tests import Read
 from models_for_tests import REPORT, ScriptedModel
 from playwright.sync_api import expect
@@ -378,3 +379,24 @@ def test_a_failure_is_two_clicks_from_its_code_cause_and_suggestion(start_panel,
     expect(body).to_contain_text("TIMEOUT")
     expect(body).to_contain_text("silence")
     expect(body).to_contain_text("Raise the timeout")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_chat_the_box_and_the_settings(start_panel, look, report, scheme):
+    panel = failing(start_panel, report)
+    record = asked(panel)
+    page = look(panel, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    send(panel, record.session_id, model_name="builtin:extractive")
+    page.goto(f"{panel.url}/sessions/{record.session_id}")
+    expect(page.locator("li.turn .capsule")).to_have_count(2)
+    page.get_by_label("Task", exact=True).fill(TASK)
+    expect(page.locator("#bill summary")).to_contain_text("expected:")
+
+    for summary in ("#bill summary", "#choices summary", ".sources summary", ".chart summary"):
+        page.locator(summary).last.click()
+    violations = Axe().run(page, context="#chat").response["violations"]
+    page.goto(f"{panel.url}/settings")
+    violations += Axe().run(page).response["violations"]
+
+    assert [each["id"] for each in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
