@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import Any
 
 from orchestra.panel.view.replayed import Timeline
 from orchestra.store import NodeRecord, Store
@@ -26,15 +24,10 @@ class Replays:
         with self._lock:
             return self._timeline(run_id, at).nodes(at)
 
-    def permission_events(self, run_id: str, at: int | None = None) -> list[Mapping[str, Any]]:
-        """What was narrowed and refused until the event with sequence `at`, by default until now."""
-        with self._lock:
-            return self._timeline(run_id, at).permission_events(at)
-
-    def _timeline(self, run_id: str, at: int | None) -> Timeline:
+    def _timeline(self, run_id: str, at: int) -> Timeline:
         """Only the events that nobody asked for yet are read."""
         timeline = self._timelines.pop(run_id, None) or Timeline()
-        if at is None or timeline.last < at:
+        if timeline.last < at:
             for event in self._store.events(run_id, after=timeline.last):
                 timeline.add(event)
         self._keep(run_id, timeline)

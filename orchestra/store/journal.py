@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Select, Text, bindparam, delete, func, or_, select, type_coerce
@@ -76,10 +76,13 @@ class Events:
 
     def node_events(self, run_id: str, node_id: str) -> Iterator[Mapping[str, Any]]:
         """Those whose "node_id" it is, in order; the database leaves most of the others out."""
-        written = {f'"node_id":{form(node_id)}' for form in (to_json, json.dumps)}
-        payload = type_coerce(events.c.payload, Text)
-        named = _EVENTS.where(or_(*(payload.contains(text, autoescape=True) for text in sorted(written))))
+        named = _that_hold({f'"node_id":{form(node_id)}' for form in (to_json, json.dumps)})
         return (event for event in self._paged(named, run_id) if event.get("node_id") == node_id)
+
+    def events_of_types(self, run_id: str, types: Collection[str], after: int = 0) -> Iterator[Mapping[str, Any]]:
+        """In order, those of these types behind sequence `after`; no other is read from JSON."""
+        named = _that_hold({f'"type":{form(kind)}' for form in (to_json, json.dumps) for kind in types})
+        return (event for event in self._paged(named, run_id, after) if event.get("type") in types)
 
     def _paged(
         self, statement: Select[int, Any], run_id: str, after: int = 0, limit: int | None = None
@@ -142,6 +145,12 @@ class Calls:
         values = {"its_run_id": run_id} | ({} if node_id is None else {"its_node_id": node_id})
         rows = self.database.run(lambda connection: connection.execute(statement, values).mappings().all())
         return [read(CallRecord, {**row}, where=f"a call of {row['node_id']} in run {run_id}") for row in rows]
+
+
+def _that_hold(texts: Collection[str]) -> Select[int, Any]:
+    """The events whose JSON holds one of these texts, somewhere."""
+    payload = type_coerce(events.c.payload, Text)
+    return _EVENTS.where(or_(*(payload.contains(text, autoescape=True) for text in sorted(texts))))
 
 
 def _call(run_id: str, node_id: str, kind: str, fingerprint: str, ordinal: int) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from orchestra import orchestrate, route
 from orchestra.models.protocol import ModelReply, ToolCall, Usage
 from orchestra.panel.view.forest import planted
 from orchestra.panel.view.permissions import Change, Inheriting, NodePermissions, check, permissions_of
-from orchestra.panel.view.replayed import Timeline
 from orchestra.runtime.events import PermissionRefused, PermissionsNarrowed
 from orchestra.skills import SkillLibrary
 from orchestra.skills.permissions import (
@@ -241,10 +240,8 @@ def test_nested_skills_of_a_real_run_are_within_their_parents(panel: Any, tmp_pa
     library = SkillLibrary.from_path(tmp_path / "skills")
     result = route("Go", library, TreeModel(inner="Done."), tools=[look, write, send], store=panel.store)
 
-    timeline = Timeline()
-    for event in panel.store.events(result.run_id):
-        timeline.add(event)
-    found = permissions_of(planted(panel.store.nodes(result.run_id)), timeline.permission_events())
+    events = panel.store.events_of_types(result.run_id, ["permissions-narrowed"])
+    found = permissions_of(planted(panel.store.nodes(result.run_id)), events)
     by_id = {row.node.node_id: row for row in found.rows if isinstance(row, NodePermissions)}
     outer, inner = by_id["run/subtask-1"], by_id["run/subtask-1/step-1"]
     assert (found.wider, found.unknown) == ((), 0)

@@ -13,6 +13,7 @@ import pytest
 from records_for_tests import a_run, node_event
 
 from orchestra.errors import InputInvalid, RunNotFound
+from orchestra.runtime.events import AnswerDelta, Warned
 from orchestra.store import Store
 
 
@@ -116,6 +117,24 @@ def test_nodes_are_what_their_last_events_say_in_the_order_they_began(store: Sto
     ]
     assert (nodes[1].timing, nodes[1].usage) == ({"started_at": 5.5, "duration_ms": 20.25}, {"input_tokens": 7})
     assert (nodes[1].error, nodes[1].permission_snapshot) == ({"code": "TIMEOUT"}, {"tools": []})
+
+
+def test_events_are_read_by_their_types(store: Store) -> None:
+    store.begin_run(a_run())
+    texts = ("plain", '"type":"warning"', "é\ud800")
+    told = [Warned(sequence=1 + each, code="X", message=text).to_dict() for each, text in enumerate(texts)]
+    told += [node_event(4, "run", title='{"type":"warning"}'), node_event(5, "run")]
+    told += [AnswerDelta(sequence=each, node_id="run", text="x").to_dict() for each in range(6, 1106)]
+    store.append_events("r1", told)
+
+    assert [each["sequence"] for each in store.events_of_types("r1", ["warning"])] == [1, 2, 3]
+    assert [each["sequence"] for each in store.events_of_types("r1", ["warning", "skill-route-node-updated"], 2)] == [
+        3,
+        4,
+        5,
+    ]
+    assert len(list(store.events_of_types("r1", ["answer-delta"]))) == 1100
+    assert list(store.events_of_types("r1", ["warn", "%"])) == []
 
 
 def test_events_of_a_removed_run_are_not_taken(store: Store) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any
 
@@ -52,7 +52,7 @@ def logs(request: Request) -> Response:
     """A page of events, with the choices of what is shown."""
     desk, run = _desk_and_run(request)
     query = read_query(request.query_params, LogQuery)
-    found = page_of(desk.store.events(run.id, query.after), query, _began_at(desk, run.id), limit_s=SEARCH_S)
+    found = page_of(_events(desk, run.id, query), query, _began_at(desk, run.id), limit_s=SEARCH_S)
     last = desk.store.last_sequence(run.id)
     return render(
         request,
@@ -87,7 +87,7 @@ def export(request: Request) -> Response:
     query = read_query(request.query_params, LogQuery)
 
     def lines() -> Iterator[str]:
-        for each in chosen(desk.store.events(run.id, query.after), query):
+        for each in chosen(_events(desk, run.id, query), query):
             yield f"{json.dumps(each)}\n"
 
     headers = {"Content-Disposition": f'attachment; filename="{file_name(run.id)}"'}
@@ -119,6 +119,13 @@ def step(request: Request) -> Response:
         return JSONResponse({"at": asked.at, "says": ""})
     row = row_of(found, None)
     return JSONResponse({"at": row.sequence, "says": one_line(f"{row.type} {row.node_id} {row.status}", 120)})
+
+
+def _events(desk: Desk, run_id: str, query: LogQuery) -> Iterator[Mapping[str, Any]]:
+    """Those behind `query.after`; of a type that is asked for, only those."""
+    if query.type:
+        return desk.store.events_of_types(run_id, [query.type], query.after)
+    return desk.store.events(run_id, query.after)
 
 
 def _before(desk: Desk, run_id: str, sequence: int) -> Any:

@@ -18,8 +18,10 @@ from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.permissions import NodePermissions, permissions_of
 from orchestra.panel.view.statuses import status_shown
 from orchestra.panel.view.visible import one_line
+from orchestra.runtime.events import PermissionRefused, PermissionsNarrowed
 
 ROWS = 100  # shown at a time
+PERMISSION_EVENTS = (PermissionsNarrowed.type, PermissionRefused.type)
 SIGNS = {"inherited": "=", "narrowed": "−", "denied": "✗"}
 
 
@@ -35,8 +37,8 @@ def permissions(request: Request) -> Response:
     run_id = request.path_params["rid"]
     query = read_query(request.query_params, PermissionsQuery)
     run, forest = forest_of(request, run_id, query.at)
-    events = desk_of(request).feeds.replays.permission_events(run_id, query.at)
-    found = permissions_of(forest, events)
+    told = desk_of(request).store.events_of_types(run_id, PERMISSION_EVENTS)
+    found = permissions_of(forest, (event for event in told if query.at is None or event["sequence"] <= query.at))
     rows = [row for row in found.rows if not query.only or isinstance(row, NodePermissions)]
     return render(
         request,

@@ -138,7 +138,7 @@ def _sets(forest: Forest) -> list[Snapshot | None]:
     found: list[Snapshot | None] = [None] * len(forest.nodes)
     for number in forest.order:
         parent, own = forest.parents[number], forest.nodes[number].permission_snapshot
-        if own is not None:
+        if own is not None and (parent < 0 or own != found[parent]):
             found[number] = known.setdefault(json.dumps(own, sort_keys=True), own)
         elif parent >= 0:
             found[number] = found[parent]
