@@ -537,6 +537,13 @@ def test_a_run_that_is_not_there_and_a_store_that_is_not_named_are_said(store, m
         prompts_of("none", store=False)
 
 
+def test_rebuilding_ends_when_its_time_is_over(store, monkeypatch):
+    result = orchestrate(REPORT, TASK, model=a_model(), strategy="full", store=store)
+    monkeypatch.setattr("orchestra.run.rebuilding.LONGEST_S", -1.0)
+
+    assert prompts_of(result.run_id, store=store) == {}
+
+
 def test_nothing_is_written_and_no_lease_is_taken(place):
     with Store.open(place) as store:
         result = orchestrate(REPORT, TASK, model=a_model(), strategy="full", store=store)
