@@ -135,9 +135,9 @@ def test_a_change_says_what_is_gone_who_took_it_why_and_what_is_left() -> None:
     assert root == Inheriting(1, (NodeRecord("run", permission_snapshot=snapshot()),))
     assert (row.standing, row.check) == ("narrowed", "within")
     assert row.changes == (
-        Change("tools", "Bash", "the skill's declaration", "skill 's' declares only Bash(git:*)"),
-        Change("tools", "read_file"),
-        Change("cost, US dollars", "everything", "the workspace's policy", "orchestra.toml allows only 0.5"),
+        Change("tools", ("Bash",), "the skill's declaration", "skill 's' declares only Bash(git:*)"),
+        Change("tools", ("read_file",)),
+        Change("cost, US dollars", ("everything",), "the workspace's policy", "orchestra.toml allows only 0.5"),
     )
     assert row.left == (("tools", "Bash(git:*); a person is asked: Bash"), ("cost", "at most $0.5"))
 
@@ -245,8 +245,8 @@ def test_nested_skills_of_a_real_run_are_within_their_parents(panel: Any, tmp_pa
     by_id = {row.node.node_id: row for row in found.rows if isinstance(row, NodePermissions)}
     outer, inner = by_id["run/subtask-1"], by_id["run/subtask-1/step-1"]
     assert (found.wider, found.unknown) == ((), 0)
-    assert {change.what for change in outer.changes if change.kind == "tools"} >= {"send"}
-    assert [change.what for change in inner.changes if change.kind == "tools"] == ["look"]
+    assert {thing for change in outer.changes if change.kind == "tools" for thing in change.things} >= {"send"}
+    assert [change.things for change in inner.changes if change.kind == "tools"] == [("look",)]
     assert {change.taken_by for change in inner.changes} == {"the skill's declaration"}
     assert dict(inner.left)["tools"] == "write"
     page = panel.client.get(f"/runs/{result.run_id}/permissions").text

@@ -19,7 +19,7 @@ Snapshot = Mapping[str, Any]
 Standing = Literal["inherited", "narrowed", "denied"]
 Check = Literal["within", "wider", "unknown"]
 
-MOST_ENTRIES = 40  # changes of one kind that are listed; further ones are counted
+MOST_ENTRIES = 40  # things of one change that are listed; further ones are counted
 MOST_NAMES = 30  # nodes of those that inherit everything
 _LONGEST = 300  # characters of an entry or a reason
 _COST = "cost_usd"
@@ -33,10 +33,10 @@ _TAKEN_BY = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing less than the parent: of `kind` "tools", `what`. `taken_by` and `reason` are "" if not on record."""
+    """Less than the parent: of `kind` "tools", `things`. `taken_by` and `reason` are "" if not on record."""
 
     kind: str
-    what: str
+    things: tuple[str, ...]
     taken_by: str = ""
     reason: str = ""
 
@@ -202,14 +202,17 @@ def _missing(before: Sequence[str], after: Sequence[str]) -> list[str]:
 
 
 def _listed_changes(gone: Sequence[str], narrowings: Mapping[str, Mapping[str, Any]]) -> Iterator[Change]:
-    for kind, entries in groupby(gone, _kind):
-        listed = list(entries)
-        for entry in listed[:MOST_ENTRIES]:
-            told, what = narrowings.get(entry, {}), one_line(entry.partition(": ")[2], _LONGEST)
-            reason = one_line(str(told.get("reason", "")), _LONGEST)
-            yield Change("cost, US dollars" if kind == _COST else kind, what, _taken_by(told), reason)
-        if len(listed) > MOST_ENTRIES:
-            yield Change(kind, f"and {len(listed) - MOST_ENTRIES:,} more")
+    """What was taken by the same for the same reason is one change."""
+    together: dict[tuple[str, str, str], list[str]] = {}
+    for entry in gone:
+        told, (kind, _, what) = narrowings.get(entry, {}), entry.partition(": ")
+        key = (kind, _taken_by(told), one_line(str(told.get("reason", "")), _LONGEST))
+        together.setdefault(key, []).append(what)
+    for (kind, taken_by, reason), things in together.items():
+        shown = [one_line(each, _LONGEST) for each in things[:MOST_ENTRIES]]
+        if len(things) > MOST_ENTRIES:
+            shown.append(f"and {len(things) - MOST_ENTRIES:,} more")
+        yield Change("cost, US dollars" if kind == _COST else kind, tuple(shown), taken_by, reason)
 
 
 def _kind(entry: str) -> str:
