@@ -8,7 +8,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 
@@ -293,11 +293,14 @@ def test_the_words_of_an_answer_say_what_was_decided():
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=40)
 VALUES = st.recursive(
-    TEXTS | st.integers() | st.booleans() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)
+    TEXTS | st.integers() | st.booleans() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
 )
 
 
-@given(st.dictionaries(TEXTS, VALUES, max_size=4))
+@settings(deadline=None, max_examples=50)
+@given(st.dictionaries(TEXTS, VALUES, max_size=3))
 def test_whatever_is_shown_comes_back_from_its_form_unchanged(shown):
     question = Question("approval", "run/a", "May it?", shown)
     fields = card_of(asked(question)).fields
@@ -367,6 +370,7 @@ def test_a_cookie_that_is_none_of_ours_says_nothing(cookie):
     assert read_preferences(cookie) == Preferences()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_cookie_breaks_a_page(cookie):
     read_preferences(cookie)

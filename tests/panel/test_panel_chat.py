@@ -16,7 +16,9 @@ from playwright.sync_api import expect
 from orchestra import orchestrate
 from orchestra.errors import ModelTimeout
 from orchestra.models.protocol import ModelReply, Usage
+from orchestra.panel.pages.chat import MOST_TURNS
 from orchestra.panel.view.preferences import COOKIE
+from orchestra.store import RunRecord
 
 PART = {"HX-Request": "true"}
 TASK = "Who audits the company?"
@@ -147,6 +149,22 @@ def test_a_run_of_no_session_has_its_turn_and_no_box(panel):
     assert "Miller &amp; Stone" in page.text
     assert "task-box" not in page.text
     assert f'href="/runs/{result.run_id}?tab=graph"' in page.text
+
+
+def test_a_long_session_shows_its_newest_turns_and_all_on_request(panel):
+    session_id = session_of(panel)
+    for number in range(MOST_TURNS + 2):
+        run = RunRecord(id=f"r{number}", task=f"task {number}", session_id=session_id, started_at=float(number + 1))
+        panel.store.begin_run(run)
+        panel.store.end_run(run.id, "failed", error={"code": "TIMEOUT", "message": "too slow"})
+
+    newest = chat(panel, session_id).text
+    everything = panel.client.get(f"/sessions/{session_id}/chat?all=1", headers=PART).text
+
+    assert re.findall(r'id="turn-(\w+)"', newest) == [f"r{number}" for number in range(2, MOST_TURNS + 2)]
+    assert "Show what was asked before" in newest
+    assert everything.count('id="turn-') == MOST_TURNS + 2
+    assert "Show what was asked before" not in everything
 
 
 def test_nothing_of_tasks_answers_and_names_is_obeyed(start_panel, tmp_path):

@@ -53,6 +53,13 @@
     if (event.detail.elt.id === "task-box") sessionStorage.setItem(SENT, "yes");
   });
 
+  // Where the panel stands below the chat, a source that was asked for is brought into view.
+  body.addEventListener("htmx:afterSwap", (event) => {
+    const asked = event.detail.requestConfig?.elt;
+    if (!asked?.closest(".turn") || event.detail.target.id !== "panel-body") return;
+    if (matchMedia("(max-width: 900px)").matches) document.getElementById("panel").scrollIntoView({ block: "start" });
+  });
+
   body.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !event.target.matches("[data-submits]")) return;
     event.preventDefault();
