@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -65,6 +66,8 @@ def panel(
             skills=library,
             tools=load_tools(tool_names),
         )
+        if documents:
+            opened.begin_session(secrets.token_hex(16))  # the chat over them; others are beside it
         server = PanelServer(desk, host=host, port=port)
         print_answer(server.link)
         if not no_browser:

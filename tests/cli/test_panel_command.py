@@ -76,3 +76,18 @@ def test_a_document_that_is_not_there_is_said(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=20)
     assert process.returncode == 2
     assert "missing.pdf" in said
+
+
+def test_documents_that_are_named_begin_a_session(tmp_path: Path) -> None:
+    (tmp_path / "first.md").write_text("# First\n\nA line.\n")
+    (tmp_path / "second.md").write_text("# Second\n\nA line.\n")
+    for name in ("first.md", "second.md"):
+        with started(tmp_path, name, "--no-browser") as process, httpx.Client() as browser:
+            assert process.stdout is not None
+            link = httpx.URL(process.stdout.readline().strip())
+            browser.get(link)
+            page = browser.get(link.join("/"), follow_redirects=True)
+            shelf = browser.get(f"{page.url.copy_with(query=None)}/documents").text
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=20)
+        assert name in shelf
