@@ -231,6 +231,22 @@ def test_a_finished_run_is_read_searched_and_played_again_in_a_browser(panel: An
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_events_of_a_run_that_goes_on_are_added_and_what_was_opened_stays_open(panel: Any, look: Any) -> None:
+    panel.store.begin_run(a_run())
+    panel.store.append_events("r1", [node_event(each, f"run/{each}") for each in range(1, 60)])
+    page = look(panel)
+    page.goto(f"{panel.url}/runs/r1?tab=logs")
+    page.locator("#log-50 summary").click()
+    page.locator("#log-json-50").wait_for()
+    before = page.locator("#panel-body").evaluate("(body) => body.scrollTop")
+
+    panel.store.append_events("r1", [node_event(60, "run/60")])
+
+    page.locator("#log-60").wait_for(state="attached")
+    assert page.locator("#log-json-50").is_visible()
+    assert page.locator("#panel-body").evaluate("(body) => body.scrollTop") == before > 0
+
+
 def found_by_axe(page: Any) -> list[str]:
     return [
         f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in Axe().run(page, "#panel").response["violations"]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import COSTS, REPORT, ScriptedModel, plan_of
@@ -287,3 +288,21 @@ def test_an_address_that_is_not_right_is_refused(panel: Any, query: dict[str, st
     assert answer.status_code == 400
     assert "<script>" not in answer.text
     assert panel.client.get("/runs/r2/permissions").status_code == 404
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_view_tells_standings_in_words_and_can_leave_out_who_inherits(panel: Any, look: Any, scheme: str) -> None:
+    result = orchestrate(REPORT, "Why?", model=Writing(), strategy="full", tools=["write_file"], store=panel.store)
+    page = look(panel, color_scheme=scheme)
+    page.goto(f"{panel.url}/runs/{result.run_id}?tab=permissions")
+    page.get_by_text("No node may do more than its parent").wait_for()
+    inherited = page.locator("li.permission.inherited")
+    assert inherited.count() > 0
+
+    page.get_by_role("button", name="Only narrowed or denied").press("Enter")
+
+    inherited.first.wait_for(state="detached")
+    assert page.get_by_role("button", name="Only narrowed or denied").get_attribute("aria-pressed") == "true"
+    assert "✗ denied" in page.locator("li.permission.denied").inner_text()
+    found = Axe().run(page, "#panel")
+    assert found.violations_count == 0, found.generate_report()
