@@ -299,6 +299,7 @@ def test_the_graph_and_its_nodes_are_shown_as_of_an_earlier_event(panel: Panel, 
     node = the_part(panel, f"/runs/{troubled}/node", id="run/subtask-1", at=begun)
     assert "executing" in node.text
     assert "Cocoa is dear" not in node.text
+    assert "tried again" not in node.text
 
 
 def test_what_comes_later_is_in_the_graph(panel: Panel) -> None:
