@@ -63,7 +63,10 @@ STRATEGIES = {
     "outline": ({}, answering(plan=PLAN)),
     "given": ({"strategy": "full", "plan": PLAN}, answering()),
     "tools": ({"strategy": "full", "plan": PLAN, "tools": [look_up]}, answering(calls=[("look_up", {"city": "Brno"})])),
-    "follow-up": ({"strategy": "full", "plan": plan_of({"context_pointers": COSTS})}, answering(replies={"2": LACKS})),
+    "follow-up": (
+        {"strategy": "full", "plan": plan_of({"context_pointers": COSTS})},
+        answering(replies={"steel": LACKS}),
+    ),
     "history": ({"strategy": "full", "plan": PLAN, "history": [("What was it?", "It was so.")]}, answering()),
     "schema": (
         {"strategy": "direct", "answer_schema": {"type": "object"}},
@@ -81,6 +84,10 @@ def openai_at(monkeypatch):
     return point
 
 
+LEAST = {"direct": 1, "full": 5, "outline": 5, "given": 4, "tools": 7, "follow-up": 2, "history": 4, "schema": 1}
+"""Requests of each, so that what a case is named for does happen."""
+
+
 @pytest.mark.parametrize("kind", STRATEGIES)
 def test_what_is_rebuilt_is_what_the_server_received_and_nothing_is_sent(kind, serve, openai_at, place, monkeypatch):
     options, script = STRATEGIES[kind]
@@ -88,6 +95,7 @@ def test_what_is_rebuilt_is_what_the_server_received_and_nothing_is_sent(kind, s
     openai_at(server)
     result = orchestrate(REPORT, TASK, model="openai:m", store=place, **{"strategy": kind, **options})
     assert result.status in ("completed", "partial"), result.errors
+    assert len(server.requests) >= LEAST[kind]
     sent, before = len(server.requests), dump_of(place)
     for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable)
