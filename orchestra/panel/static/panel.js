@@ -148,7 +148,10 @@
   };
 
   // The element that a splitter sizes stands before it or behind it: dragging to the right widens the one, narrows the other.
-  const direction = (splitter) => (splitter.previousElementSibling?.id === splitter.dataset.sizes ? 1 : -1);
+  const direction = (splitter) => {
+    const sized = document.getElementById(splitter.dataset.sizes);
+    return sized.compareDocumentPosition(splitter) & Node.DOCUMENT_POSITION_FOLLOWING ? 1 : -1;
+  };
 
   const readySplitter = (splitter) => {
     if (splitter.dataset.ready) return;
