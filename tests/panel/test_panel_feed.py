@@ -260,6 +260,7 @@ def test_what_is_held_stays_in_its_bounds_and_is_whole(sizes, most, most_bytes, 
     kept = held.behind(held.floor)
 
     assert kept is not None
+    assert held.last == len(messages)
     assert len(kept) <= most
     assert sum(len(message.encoded) for message in kept) <= most_bytes
     assert list(kept) == messages[held.floor :]
