@@ -9,14 +9,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from orchestra.errors import OrchestraError, RunBusy, RunNotFound, UnexpectedFailure
 from orchestra.panel.desk import Desk
 from orchestra.panel.rendering import is_part, render
-from orchestra.panel.security import Gate, Guard
+from orchestra.panel.security import HEADERS, OPEN_PATHS, Gate, Guard
 
 PAGES = (
     *("home", "live", "chat", "runs", "questions", "settings", "sessions", "documents", "source", "overview", "graph"),
@@ -60,9 +60,14 @@ async def _as_page(request: Request, error: Exception) -> Response:
 
 async def _as_plain_page(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    if request.scope["path"].startswith(OPEN_PATHS):  # whoever asks has not been let in
+        return PlainTextResponse(f"{error.detail}\n", error.status_code)
     named = RunNotFound("there is no such page") if error.status_code == 404 else UnexpectedFailure(error.detail)
     return error_page(request, named, error.status_code)
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    return error_page(request, UnexpectedFailure(type(error).__name__), 500)
+    """Starlette answers these outside of the guard, which would have set the headers."""
+    answer = error_page(request, UnexpectedFailure(type(error).__name__), 500)
+    answer.headers.update({**HEADERS, "cache-control": "no-store"})
+    return answer

@@ -11,7 +11,7 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -20,8 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LONGEST_FORM = 1_000_000  # bytes of a form that is no upload
 _SAFE = ("GET", "HEAD")
-_OPEN_PATHS = ("/static/",)
-_HEADERS = {
+OPEN_PATHS = ("/static/",)
+"""What is sent to anybody: what stands in the package."""
+HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -32,8 +33,10 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
 }
+"""Of every answer."""
 _ENTERED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Orchestra</title>
-<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the panel</a></p></html>
+<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url=/">
+<p><a href="/">Open the panel</a></p></html>
 """
 
 
@@ -103,12 +106,13 @@ class Guard:
     async def _refusal(self, scope: Scope, receive: Receive) -> tuple[Response | None, Receive]:
         """Why a request is answered here, None for one that may pass; and where its body is read from now."""
         headers = Headers(scope=scope)
-        if not self._gate.is_ours(headers.get("host", "")):
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self._gate.is_ours(hosts[0]):
             return _refused("This is not the name of the panel.", 421), receive
         path, method = scope["path"], scope["method"]
         if path == "/open":
             return self._enter(scope), receive
-        if method in _SAFE and path.startswith(_OPEN_PATHS):
+        if method in _SAFE and path.startswith(OPEN_PATHS):
             return None, receive
         if not self._gate.is_let_in(headers):
             return _refused("Open the link that `orchestra panel` has printed.", 403), receive
@@ -134,9 +138,9 @@ def _with_headers(scope: Scope, send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in HEADERS.items():
                 headers[name] = value
-            if not scope["path"].startswith(_OPEN_PATHS):
+            if not scope["path"].startswith(OPEN_PATHS):
                 headers["cache-control"] = "no-store"
         await send(message)
 
@@ -148,7 +152,8 @@ def _is_from_here(headers: Headers) -> bool:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site not in (None, "same-origin"):
         return False
-    return origin is None or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+    host = headers.get("host", "")
+    return origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
 async def _token(scope: Scope, headers: Headers, receive: Receive) -> tuple[str, Receive]:

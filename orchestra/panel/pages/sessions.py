@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
@@ -22,24 +22,25 @@ from orchestra.panel.rendering import is_part, render
 from orchestra.panel.view.session_list import LONGEST_TITLE, RUNS_AT_ONCE, checked_title, run_rows, session_row
 
 SESSIONS_AT_ONCE = 100
-_RUN_PAGE = re.compile(r"/runs/([^/]+)")
+_Id = Annotated[str, Field(max_length=4_096)]
+_RUN_PAGE = re.compile(r"https?://[^/]+/runs/([^/?#]+)")
 
 
 class _Asked(BaseModel):
     """How much of the list is shown, and which session is open."""
 
-    current: str = ""
+    current: _Id = ""
     sessions: Annotated[int, Field(ge=1, le=100_000)] = SESSIONS_AT_ONCE
     runs: Annotated[int, Field(ge=1, le=10_000)] = RUNS_AT_ONCE
 
 
 class _Rename(BaseModel):
     title: str
-    current: str = ""
+    current: _Id = ""
 
 
 class _Delete(BaseModel):
-    current: str = ""
+    current: _Id = ""
 
 
 def listing(request: Request) -> Response:
@@ -157,8 +158,8 @@ def _listing(
 
 def _current_run(request: Request) -> str:
     """The run whose page asks."""
-    found = _RUN_PAGE.fullmatch(urlsplit(request.headers.get("hx-current-url", "")).path)
-    return found[1] if found else ""
+    found = _RUN_PAGE.match(request.headers.get("hx-current-url", ""))
+    return unquote(found[1]) if found else ""
 
 
 routes: list[BaseRoute] = [

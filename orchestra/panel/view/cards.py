@@ -130,7 +130,7 @@ def _words(question: Question, form: Mapping[str, str]) -> str:
     number = form.get("option", "")
     if not number:
         return form.get("text", "")
-    if not (number.isdecimal() and int(number) < len(question.options)):
+    if not (number.isdecimal() and len(number) <= 9 and int(number) < len(question.options)):
         raise InputInvalid(f"there is no option {number[:20]!r}", cause=f"there are {len(question.options)}")
     return question.options[int(number)]
 
