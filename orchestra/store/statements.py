@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Delete, Table, Update, func, null, select
@@ -16,19 +17,34 @@ Row = Mapping[str, Any]
 _BY_NAME = sqlite.dialect(paramstyle="named")
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A statement as it is when its values have certain names."""
+
+    text: str
+    binders: Sequence[tuple[str, Callable[[Any], Any]]]
+
+    def bound(self, row: Row) -> dict[str, Any]:
+        """The values as they are written."""
+        bound = dict(row)
+        for name, binder in self.binders:
+            bound[name] = binder(bound[name])
+        return bound
+
+
 class _Written:
     """A statement that writes into a table: compiled once for each set of names that it is given values by."""
 
     def __init__(self, table: Table, by_dialect: Mapping[str, Any]) -> None:
         self._by_dialect = by_dialect
         self._columns = frozenset(column.name for column in table.columns)
-        self._binders = [
-            (name, column.type.bound)
+        self._binders = {
+            name: column.type.bound
             for column in table.columns
             if isinstance(column.type, Words | JsonText)
             for name in (column.name, f"its_{column.name}")
-        ]
-        self._texts: dict[tuple[str, ...], str] = {}
+        }
+        self._forms: dict[tuple[str, ...], _Form] = {}
 
     def execute(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
         """Of one row, or of several with the same names; returns how many were written or removed."""
@@ -41,28 +57,23 @@ class _Written:
         """Past SQLAlchemy, which takes longer over a statement than SQLite does: a run writes dozens of them."""
         driver: Any = connection.connection.driver_connection
         if isinstance(rows, Mapping):
-            cursor = driver.execute(self._text(tuple(rows)), self._bound(rows))
+            form = self._form(tuple(rows))
+            cursor = driver.execute(form.text, form.bound(rows))
         else:
-            names = tuple(rows[0])
-            cursor = driver.executemany(self._text(names), [self._bound(row) for row in rows])
+            form = self._form(tuple(rows[0]))
+            cursor = driver.executemany(form.text, map(form.bound, rows))
         count = cursor.rowcount
         cursor.close()
         return count
 
-    def _text(self, names: tuple[str, ...]) -> str:
-        text = self._texts.get(names)
-        if text is None:
+    def _form(self, names: tuple[str, ...]) -> _Form:
+        form = self._forms.get(names)
+        if form is None:
             columns = [name for name in names if name in self._columns]
             text = str(self._by_dialect["sqlite"].compile(dialect=_BY_NAME, column_keys=columns))
-            self._texts[names] = text
-        return text
-
-    def _bound(self, row: Row) -> dict[str, Any]:
-        bound = dict(row)
-        for name, binder in self._binders:
-            if name in bound:
-                bound[name] = binder(bound[name])
-        return bound
+            binders = [(name, self._binders[name]) for name in names if name in self._binders]
+            form = self._forms[names] = _Form(text, binders)
+        return form
 
 
 class Upsert(_Written):
