@@ -71,7 +71,7 @@ REPLIES = {
     REVENUE_PART: "Revenue was $40 million in 2025 [L5].",
     COSTS_PART: "Costs rose because steel became dearer [L9].",
     AUDITOR_PART: "Miller & Stone LLP audits the company [L13].",
-    SLOW_PART: "Revenue was $40 million in 2025, against $32 million in 2024 [L5]. " + "It grew and grew. " * 12,
+    SLOW_PART: "Revenue was $40 million in 2025, against $32 million in 2024 [L5]. " + "It grew and grew. " * 6,
 }
 JOINED = "Revenue was $40 million [L5], and costs rose because steel became dearer [L9]."
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -79,7 +79,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     FORBIDDEN_PART: ("write_file", {"path": "/etc/passwd", "content": "owned"}),
     GUARDED_PART: ("keep_note", {"text": "Steel became dearer."}),
 }
-_WORD_S = 0.03  # between the words of a slow answer
+_WORD_S = 0.02  # between the words of a slow answer
 
 
 class Loopback:
@@ -109,7 +109,7 @@ class Loopback:
             return wire.hang()
         if part in (SLOW_PART, HELD_PART):
             return self._stream(
-                wire, REPLIES.get(part, "One word after another, and Revenue was $40 million [L5]."), part
+                wire, REPLIES.get(part, f"{'One word after another. ' * 15}Revenue was $40 million [L5]."), part
             )
         if part in CALLS:
             return _said(f"It was said: {told[-1]}"[:200]) if told else _called(*CALLS[part])
@@ -119,7 +119,7 @@ class Loopback:
         wire.send(SSE_HEAD)
         for number, chunk in enumerate(openai_chunks(text)):
             if part == HELD_PART and number == 3:
-                self.go_on.wait(20)
+                self.go_on.wait(300)
             threading.Event().wait(_WORD_S)
             piece = b"data: " + json.dumps(chunk).encode() + b"\n\n"
             if not wire.send(f"{len(piece):x}\r\n".encode() + piece + b"\r\n"):
@@ -265,7 +265,7 @@ def a_stage(folder: Path, **options: Any) -> Iterator[Stage]:
     report = folder / "report.md"
     report.write_text(REPORT, encoding="utf-8")
     config = folder / "orchestra.toml"
-    config.write_text('strategy = "full"\nmax_attempts = 1\nmax_followups = 0\n', encoding="utf-8")
+    config.write_text('strategy = "full"\nmax_attempts = 1\nmax_followups = 0\ntimeout_s = 300\n', encoding="utf-8")
     given: dict[str, Any] = {
         "documents": [report],
         "model": "openai:m",
