@@ -63,11 +63,16 @@ class Shelf:
         self.named: tuple[Path, ...] = tuple(dict.fromkeys(path.absolute() for path in documents))
         self.roots = DocumentRoots(Policy() if policy is None else policy)
 
+    def begin(self, session_id: str) -> None:
+        """Give a session that is new here the documents that were named on the command line, for good."""
+        with self._lock:
+            self._begun(session_id)
+
     def documents(self, session_id: str) -> list[ShelfDocument]:
         """In the order of adding. A session that is new here has those that were named on the command line."""
         with self._lock:
-            entries = self._begun(session_id)
-            return [_shown(entries, document_id, kept) for document_id, kept in entries.all().items()]
+            entries = Entries(self._folder, session_id)
+            return [_shown(entries, document_id, kept) for document_id, kept in self._kept(entries).items()]
 
     def document(self, session_id: str, document_id: str) -> ShelfDocument:
         """`RunNotFound` for one that this session does not have."""
@@ -82,14 +87,14 @@ class Shelf:
         `PermissionDenied` or `DocumentUnreadable` for a file that may not be read any more, or is not there.
         """
         with self._lock:
-            entries = self._begun(session_id)
-            return [self._fresh(entries, document_id, kept) for document_id, kept in entries.all().items()]
+            entries = Entries(self._folder, session_id)
+            return [self._fresh(entries, document_id, kept) for document_id, kept in self._kept(entries).items()]
 
     def outline(self, session_id: str, document_id: str) -> DocumentOutline:
         """The document's outline, read once. Raises what `Document.from_path` does."""
         with self._lock:
-            entries = self._begun(session_id)
-            kept = entries.all().get(document_id)
+            entries = Entries(self._folder, session_id)
+            kept = self._kept(entries).get(document_id)
             if kept is None:
                 raise _no_document()
             path = self._fresh(entries, document_id, kept)
@@ -155,9 +160,16 @@ class Shelf:
     def _begun(self, session_id: str) -> Entries:
         entries = Entries(self._folder, session_id)
         if not entries.is_begun and entries.begin():
-            for path in self.named[:MOST_DOCUMENTS]:
-                entries.append(id_of("file", str(path)), _of_named(path))
+            for document_id, kept in self._at_first().items():
+                entries.append(document_id, kept)
         return entries
+
+    def _kept(self, entries: Entries) -> dict[str, Kept]:
+        """What a session has; to look begins nothing."""
+        return entries.all() if entries.is_begun else self._at_first()
+
+    def _at_first(self) -> dict[str, Kept]:
+        return {id_of("file", str(path)): _of_named(path) for path in self.named[:MOST_DOCUMENTS]}
 
     def _fresh(self, entries: Entries, document_id: str, kept: Kept) -> Path:
         """Where to read a document; its copy as its file is now, if it is that of a file below a root."""

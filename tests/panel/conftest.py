@@ -104,7 +104,7 @@ def look(browser: Browser) -> Iterator[Callable[..., Page]]:
             stack.callback(context.close)
             page = _watched(context, panel, faults, expects)
             page.goto(panel.link)
-            page.wait_for_url(lambda url: url.startswith(f"{panel.url}/") and "/open?" not in url)
+            page.wait_for_url(lambda url: url.startswith((f"{panel.url}/sessions/", f"{panel.url}/runs/")))
             page.wait_for_load_state("domcontentloaded")
             return page
 

@@ -32,7 +32,7 @@ def report(tmp_path):
 
 
 def session_of(panel):
-    return panel.client.get("/").headers["location"].rsplit("/", 1)[-1]
+    return panel.client.post("/sessions").headers["location"].rsplit("/", 1)[-1]
 
 
 def send(panel, session_id, task=TASK, **fields):

@@ -58,7 +58,7 @@ def until(claim):
 
 def asked(panel, **fields):
     """What a run that was begun by a form asks."""
-    session_id = panel.client.get("/").headers["location"].rsplit("/", 1)[-1]
+    session_id = panel.client.post("/sessions").headers["location"].rsplit("/", 1)[-1]
     fields = {"strategy": "full", **fields}
     sent = panel.client.post(f"/sessions/{session_id}/messages", data={"task": TASK, **fields})
     run_id = sent.headers["location"].rpartition("run=")[2]

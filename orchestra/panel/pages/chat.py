@@ -92,6 +92,7 @@ def _start(desk: Desk, session_id: str, form: Mapping[str, str], options: Mappin
     if len(task) > LONGEST_TASK:
         what = f"the task has {len(task):,} characters"
         raise InputInvalid(what, cause=f"most is {LONGEST_TASK:,}", suggestion="Add the text as a document instead.")
+    desk.shelf.begin(session_id)
     paths = desk.shelf.paths(session_id)
     if not paths and strategy != "route":
         raise InputInvalid("no document is attached", suggestion="Add one above the chat, and send the task again.")

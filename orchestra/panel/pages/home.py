@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -20,13 +18,11 @@ TABS = {"overview": "Overview", "graph": "Call Graph", "permissions": "Permissio
 
 
 def home(request: Request) -> Response:
-    """The newest session, or one that is begun now."""
-    store = desk_of(request).store
-    known = store.sessions()
-    session_id = known[0].id if known else secrets.token_hex(16)
+    """The newest session; without any a page that begins one, by a form: to look changes nothing."""
+    known = desk_of(request).store.sessions()
     if not known:
-        store.begin_session(session_id)
-    return RedirectResponse(f"/sessions/{session_key(session_id)}", 303)
+        return render(request, "begin.html")
+    return RedirectResponse(f"/sessions/{session_key(known[0].id)}", 303)
 
 
 def session(request: Request) -> Response:

@@ -51,7 +51,7 @@ def new(request: Request) -> Response:
     """Begin a session, with the documents that were named when the panel was started."""
     desk, session_id = desk_of(request), secrets.token_hex(16)
     desk.store.begin_session(session_id)
-    desk.shelf.documents(session_id)
+    desk.shelf.begin(session_id)
     return RedirectResponse(f"/sessions/{session_key(session_id)}", 303)
 
 

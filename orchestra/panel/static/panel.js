@@ -74,6 +74,10 @@
   window.addEventListener("pageshow", open);
   open();
 
+  // Whoever has no session yet gets one, by the form that a click would send.
+
+  document.querySelector("form[data-sends-itself]")?.requestSubmit();
+
   // Tabs: the one that is open says so, and another one leaves what was chosen in it behind.
 
   body.addEventListener("click", (event) => {
