@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from scenes import HELD, SLOW, Stage, a_stage
 
 Look = Callable[..., Page]
@@ -79,6 +79,26 @@ def test_the_stream_goes_on_without_gap_or_repeat_where_a_connection_was_lost(st
     told = [each["sequence"] for each in stage.store.events(run_id) if each["type"] == "answer-delta"]
     assert heard == [each for each in told if each >= heard[0]]
     assert len(heard) > 5
+
+
+def test_a_turn_that_was_asked_for_before_its_run_ended_still_takes_its_own_place(stage: Stage, look: Look):
+    stage.model.go_on.clear()
+    page = look(stage)
+    run_id = stage.send(stage.new_session(), HELD)
+    page.goto(stage.page(run_id))
+    expect(page.locator(".streamed")).to_contain_text("One word")
+    late: list[Route] = []
+    page.route("**/turn", lambda route: late.append(route))
+    with page.expect_request("**/turn"):
+        page.evaluate("orchestra.tell('run-changed')")
+    stage.model.go_on.set()
+    expect(page.locator(".answer:not(.streamed)")).to_contain_text("Revenue was $40 million")
+
+    with page.expect_response("**/turn"):
+        late[0].continue_()
+    page.wait_for_timeout(200)  # what is swapped after it has come
+    expect(page.locator("li.turn")).to_have_count(1)
+    expect(page.locator("li.turn .answer")).to_contain_text("Revenue was $40 million")
 
 
 HEAR = """
