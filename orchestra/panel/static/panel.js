@@ -124,6 +124,7 @@
     const kept = isKept() ? recall(`${name}.shown`) : null;
     const isAsked = name === "panel" && new URLSearchParams(location.search).has("tab");
     show(name, isAsked || (kept === null ? !(isNarrow && name === "sessions") : kept === "yes"));
+    if (isAsked && isNarrow) document.getElementById(name)?.scrollIntoView({ block: "start" });
     button.addEventListener("click", () => {
       const isShown = button.getAttribute("aria-expanded") !== "true";
       show(name, isShown);
