@@ -214,6 +214,7 @@ def violations(page: Page, within: str | None = None, options: dict[str, Any] | 
 OUT_OF_REACH = """() => {
   const page = document.scrollingElement;
   const found = page.scrollWidth > innerWidth ? [`the page is ${page.scrollWidth} px wide of ${innerWidth}`] : [];
+  if (page.scrollHeight > innerHeight) found.push(`the page is ${page.scrollHeight} px high of ${innerHeight}`);
   const scrolls = (node) => node && node !== document.body
     && (/(auto|scroll)/.test(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth || scrolls(node.parentElement));
   document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']").forEach((control) => {
