@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -14,6 +13,8 @@ from starlette.responses import HTMLResponse
 
 from orchestra.panel.ids import session_key
 from orchestra.panel.security import token_of
+from orchestra.panel.view.addresses import in_address
+from orchestra.panel.view.visible import one_line
 from orchestra.version import __version__
 
 STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions", "logs")
@@ -23,7 +24,8 @@ SCRIPTS: tuple[str, ...] = ("chat", "graph", "documents", "logs")
 
 def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """A page, or a part of one, from `templates/`. Every template knows `token`, which forms send back."""
-    return HTMLResponse(rendered(request, template, **context), status_code=status)
+    text = rendered(request, template, **context)
+    return HTMLResponse(text.encode("utf-8", "replace"), status_code=status)  # a text on record may hold half a letter
 
 
 def rendered(request: Request, template: str, **context: Any) -> str:
@@ -48,7 +50,13 @@ def environment() -> Environment:
     )
     made.globals.update(styles=STYLES, scripts=SCRIPTS)
     made.filters.update(
-        count=count, duration=duration, price=price, segment=segment, moment=moment, session_key=session_key
+        count=count,
+        duration=duration,
+        price=price,
+        segment=segment,
+        moment=moment,
+        session_key=session_key,
+        words=one_line,
     )
     return made
 
@@ -79,7 +87,7 @@ def price(cost_usd: float | None) -> str:
 
 def segment(text: str) -> str:
     """A text as one segment of a path, or one value of a query."""
-    return quote(text, safe="")
+    return in_address(text)
 
 
 def moment(at: float | None) -> str:

@@ -10,7 +10,7 @@ from orchestra.errors import RunNotFound
 from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.feed import mark_of
 from orchestra.panel.ids import session_key
-from orchestra.panel.rendering import render
+from orchestra.panel.rendering import render, segment
 from orchestra.panel.view.preferences import COOKIE, read_preferences
 from orchestra.store import RunRecord
 
@@ -40,7 +40,7 @@ def run(request: Request) -> Response:
     if found is None:
         raise RunNotFound("there is no such run")
     if found.session_id:
-        chosen = "&".join((f"run={found.id}", request.url.query)).rstrip("&")
+        chosen = "&".join((f"run={segment(found.id)}", request.url.query)).rstrip("&")
         return RedirectResponse(f"/sessions/{session_key(found.session_id)}?{chosen}", 303)
     return _page(request, "", found)
 
