@@ -80,6 +80,14 @@ def panel(start_panel: Callable[..., Panel]) -> Panel:
     return start_panel()
 
 
+@pytest.fixture(scope="module")
+def patient() -> Iterator[None]:
+    """What is expected of a page may take long: a busy machine is slow, not wrong."""
+    expect.set_options(timeout=15_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not CHROMIUM:

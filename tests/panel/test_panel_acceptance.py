@@ -41,14 +41,7 @@ from orchestra.panel.view.preferences import COOKIE as PREFERENCES
 from orchestra.store import Store
 
 Look = Callable[..., Page]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _patient() -> Iterator[None]:
-    """A busy machine is slow, not wrong."""
-    expect.set_options(timeout=15_000)
-    yield
-    expect.set_options(timeout=5_000)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.fixture(scope="module")

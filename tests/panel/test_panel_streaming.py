@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from scenes import HELD, SLOW, Stage, a_stage
 
 Look = Callable[..., Page]
+pytestmark = pytest.mark.usefixtures("patient")
 NEARLY_NOTHING = 0.01  # of the sum of layout shifts; what people notice begins at ten times that
 WATCH = """
   window.shifts = [];
@@ -21,14 +22,6 @@ WATCH = """
   })).observe({ type: "layout-shift", buffered: true });
 """
 """Every layout shift of a page from its beginning: how much, when, and of what."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _patient() -> Iterator[None]:
-    """A busy machine is slow, not wrong."""
-    expect.set_options(timeout=15_000)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 @pytest.fixture(scope="module")
