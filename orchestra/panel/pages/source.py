@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
@@ -16,6 +15,7 @@ from orchestra.panel.checked import read_query
 from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.ids import session_key
 from orchestra.panel.rendering import is_part, render
+from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.sources import (
     AROUND,
     FARTHEST,
@@ -95,7 +95,7 @@ def _document(desk: Desk, run: RunRecord, key: str) -> tuple[Document | None, Or
 
 
 def _context(request: Request, run: RunRecord, asked: _Asked, shown: Source) -> dict[str, Any]:
-    run_id = quote(run.id, safe="")
+    run_id = in_address(run.id)
     return {
         "run_id": run.id,
         "page": f"/sessions/{session_key(run.session_id)}?run={run_id}" if run.session_id else f"/runs/{run_id}?",

@@ -212,7 +212,7 @@ def _listed_changes(gone: Sequence[str], narrowings: Mapping[str, Mapping[str, A
         shown = [one_line(each, _LONGEST) for each in things[:MOST_ENTRIES]]
         if len(things) > MOST_ENTRIES:
             shown.append(f"and {len(things) - MOST_ENTRIES:,} more")
-        yield Change("cost, US dollars" if kind == _COST else kind, tuple(shown), taken_by, reason)
+        yield Change("cost, US dollars" if kind == _COST else one_line(kind, _LONGEST), tuple(shown), taken_by, reason)
 
 
 def _kind(entry: str) -> str:

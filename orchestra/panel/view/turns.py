@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
-from urllib.parse import quote
 
 from markupsafe import Markup
 from pydantic import ValidationError
 
 from orchestra.document import Citation
 from orchestra.panel.ids import session_key
+from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.chart import Chart, chart_of
 from orchestra.panel.view.markdown import CitationLink, answer_html
 from orchestra.panel.view.visible import visible
@@ -97,8 +97,8 @@ class Turn:
 
 def page_of(run_id: str, session_id: str, **chosen: str) -> str:
     """The page that shows a run, with what is chosen in it: `tab`, `node`."""
-    query = [f"{name}={quote(value, safe='')}" for name, value in chosen.items() if value]
-    run = quote(run_id, safe="")
+    query = [f"{name}={in_address(value)}" for name, value in chosen.items() if value]
+    run = in_address(run_id)
     if session_id:
         return f"/sessions/{session_key(session_id)}?{'&'.join([f'run={run}', *query])}"
     return f"/runs/{run}" + (f"?{'&'.join(query)}" if query else "")
@@ -167,7 +167,7 @@ def _link(run_id: str, citation: Citation) -> CitationLink:
         citation.number,
         citation.status,
         label,
-        f"/runs/{quote(run_id, safe='')}/source?n={citation.number}",
+        f"/runs/{in_address(run_id)}/source?n={citation.number}",
         visible(" ".join(citation.quote.split()) or citation.reason),
     )
 
