@@ -18,7 +18,7 @@ from orchestra import Cancellation, Decision, WorkerPool, orchestrate, resume
 from orchestra.configuration import configure
 from orchestra.errors import OrchestraError, RunBusy, RunNotFound, StoreError, StoreUnavailable, UnexpectedFailure
 from orchestra.runtime.events import Event
-from orchestra.runtime.questions import checked_decision
+from orchestra.runtime.questions import AtOnce, checked_decision
 
 if TYPE_CHECKING:
     from orchestra import Document, Policy, Question, Result
@@ -30,7 +30,8 @@ log = logging.getLogger("orchestra.panel")
 
 ANSWER_WAIT_S = 600.0  # then the run ends as waiting, and is taken up again when it is answered
 MOST_WORKERS = 8
-_POLL_S = 0.5  # how soon an answer of another process is seen
+_POLL_S = 0.5  # how soon an answer of another process is seen, for each question that is open
+_MOST_POLLS = 10  # of that, however many are open
 _STOP_S = 10.0  # what runs under way have to end when the panel stops
 
 
@@ -89,7 +90,7 @@ class Runner:
                 on_event=work.hear,
                 cancellation=work.cancellation,
                 pool=self._pool,
-                on_approval=lambda question: self._answer_of_people(work, question),
+                on_approval=AtOnce(lambda question: self._answer_of_people(work, question)),
                 tools=self._tools,
                 policy=self._policy,
                 store=self._store,
@@ -125,7 +126,7 @@ class Runner:
                 on_event=work.hear,
                 cancellation=work.cancellation,
                 pool=self._pool,
-                on_approval=lambda question: self._answer_of_people(work, question),
+                on_approval=AtOnce(lambda question: self._answer_of_people(work, question)),
                 tools=self._tools,
                 config=self._config,
             )
@@ -140,7 +141,7 @@ class Runner:
         if work is None:
             return False
         work.cancellation.cancel()
-        work.nudge.set()
+        work.nudge()
         return True
 
     def is_running(self, run_id: str) -> bool:
@@ -155,7 +156,7 @@ class Runner:
         with self._lock:
             work = self._work.get(run_id)
         if work is not None:
-            work.nudge.set()
+            work.nudge()
             return
         record = self._store.run(run_id)
         if record is not None and record.status == "waiting" and not self._is_closing.is_set():
@@ -173,7 +174,7 @@ class Runner:
             under_way = [*self._work.values(), *self._unknown]
         ends_at = time.monotonic() + _STOP_S
         for work in under_way:
-            work.nudge.set()
+            work.nudge()
             if not work.is_asking:
                 work.cancellation.cancel()
         for work in under_way:
@@ -231,7 +232,7 @@ class Runner:
         ends_at = time.monotonic() + self._answer_wait_s
         with work.asking():
             while not (self._is_closing.is_set() or work.cancellation.is_cancelled or time.monotonic() > ends_at):
-                work.nudge.clear()
+                nudges = work.nudges
                 try:
                     record = self._record_of(work.run_id, question)
                 except StoreError as error:
@@ -241,7 +242,7 @@ class Runner:
                         return None
                     if record.status == "answered":
                         return _decision_of(question, record)
-                work.nudge.wait(_POLL_S)
+                work.wait(nudges, _POLL_S * min(work.asked, _MOST_POLLS))
         return None
 
     def _record_of(self, run_id: str, question: Question) -> ApprovalRecord | None:
@@ -261,12 +262,13 @@ class _Work:
         self.run_id = run_id
         self.cancellation = Cancellation()
         self.settled = threading.Event()
-        self.nudge = threading.Event()
         self.error: OrchestraError | None = None
         self.thread: threading.Thread | None = None
         self.on_known: Callable[[_Work], None] = lambda _: None
         self.has_asked = False
-        self._asking = 0
+        self.asked = 0  # questions that are open just now
+        self.nudges = 0
+        self._news = threading.Condition()
         self._is_heard = False
 
     def hear(self, event: Event) -> None:
@@ -290,15 +292,28 @@ class _Work:
     @property
     def is_asking(self) -> bool:
         """Whether people are being asked just now."""
-        return self._asking > 0
+        return self.asked > 0
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        self.has_asked, self._asking = True, self._asking + 1
+        with self._news:
+            self.has_asked, self.asked = True, self.asked + 1
         try:
             yield
         finally:
-            self._asking -= 1
+            with self._news:
+                self.asked -= 1
+
+    def nudge(self) -> None:
+        """Wake all who wait for an answer."""
+        with self._news:
+            self.nudges += 1
+            self._news.notify_all()
+
+    def wait(self, nudges: int, seconds: float) -> None:
+        """Until there are more nudges than those, or the time is over."""
+        with self._news:
+            self._news.wait_for(lambda: self.nudges != nudges, seconds)
 
     def join(self, seconds: float) -> None:
         if self.thread is not None:

@@ -15,7 +15,7 @@ from orchestra.run.people import ApprovalStore
 from orchestra.run.state import Run
 from orchestra.runtime.events import EffectReplayed, NodeUpdated, QuestionAnswered, QuestionAsked
 from orchestra.runtime.node import Node, Status
-from orchestra.runtime.questions import Decision, OnApproval, Question, checked_decision
+from orchestra.runtime.questions import AtOnce, Decision, OnApproval, Question, checked_decision
 from orchestra.runtime.scheduler import Milestone
 
 if TYPE_CHECKING:
@@ -153,14 +153,27 @@ def _record(run: Run, question: Question) -> ApprovalRecord:
 
 
 async def _answer_of_caller(run: Run, node: Node, question: Question) -> Decision:
-    """What `on_approval` says, which asks one person at a time. Raises `ApprovalRejected` when it says nothing."""
+    """What `on_approval` says, which is asked one question at a time unless it is `AtOnce`.
+
+    Raises `ApprovalRejected` when it says nothing.
+    """
     ask = run.people.on_approval
     if ask is None:
         nobody = "nobody could be asked: there is no on_approval"
         raise _unanswered(question, nobody if _is_beside(node) else f"{nobody}, and no store to wait in")
+    if isinstance(ask, AtOnce):
+        return await _checked_answer(run, node, question, ask)
     while run.people.turn is not None:
         await run.scheduler.join([run.people.turn])
     turn = run.people.turn = Milestone()
+    try:
+        return await _checked_answer(run, node, question, ask)
+    finally:
+        run.people.turn = None
+        turn.reach()
+
+
+async def _checked_answer(run: Run, node: Node, question: Question, ask: OnApproval) -> Decision:
     try:
         answer = await run.scheduler.call_apart(lambda: ask(replace(question)))  # a copy: he may change it
         if answer is None:
@@ -172,9 +185,6 @@ async def _answer_of_caller(run: Run, node: Node, question: Question) -> Decisio
         raise
     except OrchestraError as error:
         cause = f"on_approval failed: {error.what}"
-    finally:
-        run.people.turn = None
-        turn.reach()
     run.warn("APPROVAL_UNANSWERED", cause, node.id)
     raise _unanswered(question, cause)
 

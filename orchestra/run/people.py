@@ -42,8 +42,8 @@ class ApprovalStore(Protocol):
 class People:
     """Who answers (`on_approval`), where questions are kept that nobody answers yet, and which those are.
 
-    One person is asked at a time: `turn` is reached when he has answered. `used` holds (node id, digest) of the answers
-    that were used, or told to be stale, in this process.
+    Unless `on_approval` is `AtOnce` one person is asked at a time: `turn` is reached when he has answered. `used` holds
+    (node id, digest) of the answers that were used, or told to be stale, in this process.
     """
 
     on_approval: OnApproval | None = None

@@ -105,6 +105,19 @@ OnApproval: TypeAlias = Callable[[Question], Decision | bool | str | None]
 """Asks a person. True approves, False rejects, a text answers an "ask_user"; None means that nobody answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class AtOnce:
+    """An `OnApproval` that is asked all that is open at once, each question on a thread of its own.
+
+    Any other is asked one question at a time.
+    """
+
+    ask: OnApproval
+
+    def __call__(self, question: Question) -> Decision | bool | str | None:
+        return self.ask(question)
+
+
 def checked_decision(question: Question, answer: object) -> Decision:
     """The decision that `answer` is: one that fits the question, edits laid over what was shown.
 

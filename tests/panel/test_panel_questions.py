@@ -280,3 +280,18 @@ def test_a_card_that_is_answered_elsewhere_goes(careful, look):
 
     expect(page.locator(".card")).to_have_count(0)
     expect(page.locator(".answer")).to_contain_text("It is steel")
+
+
+def test_of_two_open_cards_the_one_that_is_answered_goes_on_at_once(start_panel, tmp_path):
+    parts = ({"skill": "careful", "task": task, "context_pointers": COSTS} for task in ("Why?", "Since when?"))
+    model = ScriptedModel(plan=plan_of(*parts), subtask="It is steel [L9].", synthesis="Steel [L9].")
+    panel = start_panel(documents=[written(tmp_path)], model=model, skills=CAREFUL)
+    run_id = asked(panel).run_id
+    first, second = until(lambda: len(found := panel.store.approvals(run_id, "open")) == 2 and found)
+
+    assert answer(panel, second, outcome="approved").status_code == 204
+
+    until(lambda: (second.node_id, "completed") in [(each.node_id, each.status) for each in panel.store.nodes(run_id)])
+    assert [each.node_id for each in panel.store.approvals(run_id, "open")] == [first.node_id]
+    assert answer(panel, first, outcome="approved").status_code == 204
+    assert ended(panel, run_id).status == "completed"

@@ -12,7 +12,7 @@ from orchestra import orchestrate, orchestrate_async
 from orchestra.errors import ApprovalRejected, SkillInvalid
 from orchestra.models.protocol import Cancellation, ModelReply, ToolCall, Usage
 from orchestra.runtime.events import NodeUpdated, QuestionAnswered, QuestionAsked
-from orchestra.runtime.questions import Decision
+from orchestra.runtime.questions import AtOnce, Decision
 
 CAREFUL = {"careful": {"description": "Careful work.", "system_prompt": "Take care.", "needs_approval": True}}
 ONE = plan_of({"skill": "careful", "task": "Why did costs rise?", "context_pointers": COSTS})
@@ -217,6 +217,31 @@ def test_people_are_asked_one_at_a_time():
     result = run(plan, answering(), approve, on_event=on_event)
 
     assert most == [1, 1, 1]
+    assert result.status == "completed"
+
+
+def test_who_can_be_asked_at_once_answers_in_any_order():
+    asked, answers = [], {"run/subtask-1": threading.Event(), "run/subtask-2": threading.Event()}
+
+    def approve(question):
+        asked.append(question.node_id)
+        return answers[question.node_id].wait(10)
+
+    def on_event(event):
+        for waiting in of_type([event], QuestionAsked):
+            if waiting.node_id == "run/subtask-2":
+                answers["run/subtask-2"].set()
+        for answered in of_type([event], QuestionAnswered):
+            ended.append(answered.node_id)
+            answers["run/subtask-1"].set()
+
+    ended = []
+    plan = plan_of(*({"skill": "careful", "context_pointers": at} for at in (COSTS, REVENUE)))
+
+    result = run(plan, answering(), AtOnce(approve), on_event=on_event)
+
+    assert sorted(asked) == ["run/subtask-1", "run/subtask-2"]
+    assert ended == ["run/subtask-2", "run/subtask-1"]
     assert result.status == "completed"
 
 
