@@ -88,8 +88,9 @@ def patient() -> Iterator[None]:
     expect.set_options(timeout=5_000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one module: as long as it lives, its event loop counts as running on this thread, and others need theirs."""
     if not CHROMIUM:
         pytest.skip("Chromium is not installed: apt-get install chromium, or name one in ORCHESTRA_TEST_CHROMIUM")
     with sync_playwright() as playwright:
