@@ -49,7 +49,11 @@ def run_chat(request: Request) -> Response:
 def turn(request: Request) -> Response:
     """One turn, as it stands now."""
     desk = desk_of(request)
-    return render(request, "parts/turn.html", shown=shown_turn(desk, _run(desk, request)))
+    shown = shown_turn(desk, _run(desk, request))
+    answer = render(request, "parts/turn.html", shown=shown)
+    if shown.turn.state == "interrupted":  # no event tells of it: nobody works on the run
+        answer.headers["HX-Trigger"] = "run-interrupted"
+    return answer
 
 
 async def send(request: Request) -> Response:

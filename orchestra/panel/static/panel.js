@@ -53,7 +53,7 @@
     if (source || !body.dataset.live || document.hidden) return;
     source = new EventSource(address());
     source.addEventListener("open", () => say("live"));
-    source.addEventListener("error", () => say("reconnecting"));
+    source.addEventListener("error", lost);
     source.addEventListener("run", (event) => {
       lastId = event.lastEventId || lastId;
       const told = JSON.parse(event.data);
@@ -69,10 +69,43 @@
     source = null;
   };
 
+  // A browser connects anew by itself, but not after an answer that is no stream.
+
+  const AGAIN_MS = 3000;
+
+  const lost = () => {
+    say("reconnecting");
+    if (source.readyState !== EventSource.CLOSED) return;
+    close();
+    setTimeout(open, AGAIN_MS);
+  };
+
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", open);
   open();
+
+  // A page without a run takes up the first one that the chat tells of, wherever that was begun.
+
+  const takeUp = async () => {
+    const answer = await fetch(location.href);
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const [panel, others] = [document.getElementById("panel"), fresh.getElementById("panel")];
+    if (!others?.querySelector("#panel-body") || panel.querySelector("#panel-body")) return;
+    panel.replaceChildren(...others.childNodes);
+    htmx.process(panel);
+    body.dataset.live = fresh.body.dataset.live;
+    document.title = fresh.title;
+    lastId = "";
+    close();
+    open();
+  };
+
+  body.addEventListener("htmx:afterSwap", (event) => {
+    const isEmpty = !document.querySelector("#panel #panel-body");
+    if (event.detail.target.id === "chat" && isEmpty && document.querySelector("#chat .turn")) takeUp();
+  });
 
   // Whoever has no session yet gets one, by the form that a click would send.
 
