@@ -124,8 +124,10 @@ def test_a_follow_up_carries_what_was_asked_and_answered_before(start_panel, rep
     model = ScriptedModel(subtask="Revenue was $40 million [L5].")
     panel = start_panel(documents=[report], model=model)
 
-    asked(panel, "What was revenue?")
-    asked(panel, "And the year before?")
+    session_id = session_of(panel)
+
+    for task in ("What was revenue?", "And the year before?"):
+        ended(panel, send(panel, session_id, task).headers["location"].rpartition("run=")[2])
 
     prompt = model.requests[-1].prompt
     assert "What was revenue?" in prompt
