@@ -97,6 +97,15 @@ def test_each_class_of_errors_is_a_sentence_without_its_code(code):
     assert turn.failure.href.endswith("&tab=graph&node=run%2Fplan")
 
 
+@pytest.mark.parametrize("name", ["openai:m", "run/plan"])
+def test_the_name_of_a_model_or_node_is_written_as_it_is(name):
+    error = {"code": "MODEL_BAD_REQUEST", "message": f"{name} did not answer", "cause": "", "suggestion": ""}
+
+    turn = turn_of(record(status="failed", error=error), "failed")
+
+    assert turn.failure.sentence == f"{name} did not answer."
+
+
 def test_a_run_that_was_ended_says_that_and_can_be_resumed():
     turn = turn_of(record(status="cancelled", error={"code": "CANCELLED", "message": "ended"}), "cancelled")
 

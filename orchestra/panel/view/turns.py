@@ -223,7 +223,9 @@ def _errors(record: RunRecord, result: Result | None) -> list[ErrorReport]:
 
 
 def _sentence(message: str) -> str:
-    """One line that begins with a capital and ends with a full stop."""
+    """One line that ends with a full stop and begins with a capital, unless with the name of a node or model."""
     line = " ".join(message.split())
     line = line if len(line) <= 300 else f"{line[:297].rstrip()}..."
-    return line if not line else f"{line[0].upper()}{line[1:]}{'' if line.endswith(('.', '!', '?')) else '.'}"
+    first, blank, others = line.partition(" ")
+    first = first if "/" in first or ":" in first else f"{first[:1].upper()}{first[1:]}"
+    return line if not line else f"{first}{blank}{others}{'' if line.endswith(('.', '!', '?')) else '.'}"
