@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse
 from orchestra.panel.ids import session_key
 from orchestra.panel.security import token_of
 from orchestra.panel.view.addresses import in_address
-from orchestra.panel.view.visible import one_line
+from orchestra.panel.view.visible import one_line, visible
 from orchestra.version import __version__
 
 STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions", "logs")
@@ -57,6 +57,7 @@ def environment() -> Environment:
         moment=moment,
         session_key=session_key,
         words=one_line,
+        seen=visible,
     )
     return made
 
