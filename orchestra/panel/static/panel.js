@@ -170,7 +170,8 @@
     if (isKept()) remember("panel.shown", "yes");
   };
   body.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target.id === "panel-body" && document.getElementById("panel").hidden) openPanel();
+    const isAsked = event.detail.requestConfig?.elt.id !== "panel-body"; // which asks by itself when the page loads
+    if (event.detail.target.id === "panel-body" && isAsked && document.getElementById("panel").hidden) openPanel();
   });
 
   const widthOf = (splitter) => document.getElementById(splitter.dataset.sizes).getBoundingClientRect().width;
