@@ -7,18 +7,18 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import httpx
 import pytest
+from processes import started
 
 
-def started(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def panel_in(folder: Path, *arguments: str, **environment: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return started(
         [sys.executable, "-m", "orchestra", "panel", *arguments],
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         cwd=folder,
         env={**os.environ, "XDG_STATE_HOME": str(folder), **environment},
     )
@@ -27,7 +27,7 @@ def started(folder: Path, *arguments: str, **environment: str) -> subprocess.Pop
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_prints_a_link_that_opens_and_ends_when_it_is_told_to(tmp_path: Path, ending: signal.Signals) -> None:
     (tmp_path / "report.md").write_text("# Report\n\nPellworth audits the company.\n")
-    with started(tmp_path, "report.md", "--no-browser") as process:
+    with panel_in(tmp_path, "report.md", "--no-browser") as process:
         assert process.stdout is not None
         link = process.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/open\?key=[\w-]{20,}", link)
@@ -48,7 +48,7 @@ def test_it_opens_the_browser_at_its_link(tmp_path: Path) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > "{opened}.part" && mv "{opened}.part" "{opened}"\n')
     browser.chmod(0o755)
-    with started(tmp_path, BROWSER=f"{browser} %s") as process:
+    with panel_in(tmp_path, BROWSER=f"{browser} %s") as process:
         assert process.stdout is not None
         link = process.stdout.readline().strip()
         assert process.stderr is not None
@@ -59,10 +59,10 @@ def test_it_opens_the_browser_at_its_link(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
-    with started(tmp_path, "--no-browser") as process:
+    with panel_in(tmp_path, "--no-browser") as process:
         assert process.stdout is not None
         port = httpx.URL(process.stdout.readline().strip()).port
-        with started(tmp_path, "--no-browser", "--port", str(port)) as second:
+        with panel_in(tmp_path, "--no-browser", "--port", str(port)) as second:
             _, said = second.communicate(timeout=20)
         assert second.returncode == 2
         assert "cannot listen" in said
@@ -72,7 +72,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with started(tmp_path, "missing.pdf", "--no-browser") as process:
+    with panel_in(tmp_path, "missing.pdf", "--no-browser") as process:
         _, said = process.communicate(timeout=20)
     assert process.returncode == 2
     assert "missing.pdf" in said
@@ -82,7 +82,7 @@ def test_documents_that_are_named_begin_a_session(tmp_path: Path) -> None:
     (tmp_path / "first.md").write_text("# First\n\nA line.\n")
     (tmp_path / "second.md").write_text("# Second\n\nA line.\n")
     for name in ("first.md", "second.md"):
-        with started(tmp_path, name, "--no-browser") as process, httpx.Client() as browser:
+        with panel_in(tmp_path, name, "--no-browser") as process, httpx.Client() as browser:
             assert process.stdout is not None
             link = httpx.URL(process.stdout.readline().strip())
             browser.get(link)

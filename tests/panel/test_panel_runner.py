@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 from models_for_tests import COSTS, REPORT, ScriptedModel, plan_of
+from processes import started
 from servers import json_answer, openai_chunks, openai_completion, openai_stream, sse_answer
 
 from orchestra.errors import DocumentUnreadable, InputInvalid, ModelAuth, RunBusy, RunNotFound
@@ -299,7 +300,7 @@ def test_a_panel_that_is_told_to_end_leaves_its_run_to_another_one(tmp_path, doc
     place = tmp_path / "panel" / "runs.db"
     options = ["--no-browser", "--store", str(place), "--model", "openai:m-1"]
     command = [sys.executable, "-m", "orchestra", "panel", str(document), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with started(command, stderr=subprocess.DEVNULL) as process:
         run_id = begun_through(process.stdout.readline().strip())
         until(lambda: server.requests, 60)
         process.send_signal(end)
