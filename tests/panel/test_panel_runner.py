@@ -319,7 +319,7 @@ def begun_through(link: str) -> str:
     url = link.partition("/open?")[0]
     with httpx.Client(base_url=url, headers={"Origin": url}, timeout=60) as client:
         client.get(link)
-        token = re.search(r'data-token="(\w+)"', client.get("/").text)[1]
+        token = re.search(r'data-token="(\w+)"', client.get("/", follow_redirects=True).text)[1]
         session = client.post("/sessions", data={"token": token}).headers["location"]
         form = {"task": "Why did costs rise?", "strategy": "direct", "token": token}
         return client.post(f"{session}/messages", data=form).headers["location"].rpartition("run=")[2]
