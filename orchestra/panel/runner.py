@@ -231,8 +231,10 @@ class Runner:
         """`on_approval`: what is answered through the store; None when the panel stops, or nobody answers for long."""
         ends_at = time.monotonic() + self._answer_wait_s
         with work.asking():
-            while not (self._is_closing.is_set() or work.cancellation.is_cancelled or time.monotonic() > ends_at):
-                nudges = work.nudges
+            while True:
+                nudges = work.nudges  # before anything is looked at, so that none is missed
+                if self._is_closing.is_set() or work.cancellation.is_cancelled or time.monotonic() > ends_at:
+                    return None
                 try:
                     record = self._record_of(work.run_id, question)
                 except StoreError as error:
@@ -243,7 +245,6 @@ class Runner:
                     if record.status == "answered":
                         return _decision_of(question, record)
                 work.wait(nudges, _POLL_S * min(work.asked, _MOST_POLLS))
-        return None
 
     def _record_of(self, run_id: str, question: Question) -> ApprovalRecord | None:
         asked = (question.node_id, question.digest)
