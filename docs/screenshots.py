@@ -39,6 +39,9 @@ LETTER = {
         "needs_approval": True,
     }
 }
+LETTER_PLAN = {
+    "subtasks": [{"id": "1", "task": "Ask the auditor for the fee.", "skill": "letter", "sections": ["Audit"]}]
+}
 
 
 class RefusesSuppliers(ExtractiveModel):
@@ -52,19 +55,19 @@ class RefusesSuppliers(ExtractiveModel):
 
 def tell_runs(store: Store) -> tuple[str, str]:
     """Two runs of the function, kept where the panel looks: one that failed in part, one that waits for a person."""
-    failed = orchestrate(REPORT, "Revenue, risks and margin, in short.", model=RefusesSuppliers(), plan=PLAN, store=store)
-    letter = {"subtasks": [{"id": "1", "task": "Ask the auditor for the fee.", "skill": "letter", "sections": ["Audit"]}]}
+    failed = orchestrate(
+        REPORT, "Revenue, risks and margin, in short.", model=RefusesSuppliers(), plan=PLAN, store=store
+    )
+    letter = {
+        "subtasks": [{"id": "1", "task": "Ask the auditor for the fee.", "skill": "letter", "sections": ["Audit"]}]
+    }
     waiting = orchestrate(REPORT, "Ask the auditor for its fee.", LETTER, plan=letter, store=store)
     assert (failed.status, waiting.status) == ("partial", "waiting"), (failed.status, waiting.status)
     return failed.run_id, waiting.run_id
 
 
-def settled(page: Page) -> None:
-    page.wait_for_timeout(1500)  # what was asked for is there, and nothing moves
-
-
 def take(page: Page, folder: Path, name: str) -> None:
-    settled(page)
+    page.wait_for_timeout(1500)  # until what was asked for is there, and nothing moves
     page.screenshot(path=folder / f"panel-{name}.png")
     print(folder / f"panel-{name}.png")
 
@@ -93,7 +96,11 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=HERE / "images")
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, Store.open(Path(home) / "runs.db") as store, sync_playwright() as started:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        Store.open(Path(home) / "runs.db") as store,
+        sync_playwright() as started,
+    ):
         runs = tell_runs(store)
         server = PanelServer(open_desk(store, [REPORT]))
         options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestra.errors import OrchestraError
 from orchestra.panel.desk import Desk
 from orchestra.panel.view.cards import Card, card_of
-from orchestra.panel.view.progress import Progress
+from orchestra.panel.view.progress import Progress, RunningRun
 from orchestra.panel.view.turns import Turn, state_of, turn_of
 from orchestra.store import ApprovalRecord, RunRecord
 
@@ -48,7 +48,7 @@ def shown_turn(desk: Desk, record: RunRecord) -> ShownTurn:
     return ShownTurn(
         turn_of(record, state, nodes),
         tuple(card for asked in questions if (card := _card(asked)) is not None),
-        desk.progress.of(record.id) if state == "running" else None,
+        desk.progress.look(record.id, RunningRun.progress) if state == "running" else None,
         is_ours,
         f"{state} {record.ended_at}" if state in _OVER else "",
     )

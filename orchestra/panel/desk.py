@@ -10,11 +10,14 @@ from pathlib import Path
 from starlette.requests import Request
 
 from orchestra.panel.estimating import Estimates
-from orchestra.panel.feed import Feeds
-from orchestra.panel.places import panel_folder
-from orchestra.panel.progress import ProgressOfRuns
+from orchestra.panel.folded.folds import Folds
+from orchestra.panel.folded.forests import Forests
+from orchestra.panel.live.feed import Feeds
 from orchestra.panel.runner import Runner
-from orchestra.panel.shelf import UPLOAD_LIMIT, Shelf
+from orchestra.panel.shelves.places import panel_folder
+from orchestra.panel.shelves.shelf import UPLOAD_LIMIT, Shelf
+from orchestra.panel.view.progress import RunningRun
+from orchestra.panel.view.remarks import RunRemarks
 from orchestra.runtime.tools.given import ToolChoice
 from orchestra.skills import SkillLibrary
 from orchestra.skills.policy import Policy
@@ -34,7 +37,9 @@ class Desk:
     runner: Runner
     feeds: Feeds
     shelf: Shelf
-    progress: ProgressOfRuns
+    forests: Forests
+    progress: Folds[RunningRun]
+    remarks: Folds[RunRemarks]
     estimates: Estimates
     documents: tuple[Path, ...] = ()
     policy: Policy = field(default_factory=lambda: Policy.of(None))
@@ -66,13 +71,16 @@ def open_desk(
     """A desk over an open store. `home`: by default beside the store."""
     policy = Policy.of(None) if policy is None else policy
     home = panel_folder(store) if home is None else home
+    feeds = Feeds(store)
     return Desk(
         store,
         home,
         Runner(store, policy=policy, config=config, model=model, skills=skills, tools=tools),
-        Feeds(store),
+        feeds,
         Shelf(home, documents=documents, policy=policy, upload_limit=upload_limit),
-        ProgressOfRuns(store),
+        Forests(store, feeds),
+        Folds(store, RunningRun),
+        Folds(store, RunRemarks),
         Estimates(store, model=model, config=config, skills=skills),
         tuple(documents),
         policy,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestra.panel.feed import Feeds
+from orchestra.panel.live.feed import Feeds
 from orchestra.panel.view.messages import position
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from orchestra.document import Document
 from orchestra.errors import DocumentUnreadable
-from orchestra.panel.outline_cache import OutlineCache
+from orchestra.panel.shelves.outline_cache import OutlineCache
 from orchestra.panel.view.outlines import MOST_KEPT, Branch, branches, outline_of
 
 

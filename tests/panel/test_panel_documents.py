@@ -12,7 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from orchestra.panel.uploads import MOST_FILES
+from orchestra.panel.shelves.uploads import MOST_FILES
 from orchestra.skills.policy import Policy
 from tests.panel.conftest import Panel
 

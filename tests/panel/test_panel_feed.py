@@ -13,8 +13,8 @@ from records_for_tests import a_run, node_event
 from streams_for_tests import Watcher
 
 from orchestra.errors import InputInvalid, StoreError
-from orchestra.panel.feed import Feeds, Measures, mark_of
-from orchestra.panel.held import Held, portion
+from orchestra.panel.live.feed import Feeds, Measures, mark_of
+from orchestra.panel.live.held import Held, portion
 from orchestra.panel.view.messages import Message, message_of, position
 from orchestra.runtime.events import AnswerDelta
 from orchestra.store import Store
@@ -174,8 +174,8 @@ async def all_messages(watcher: Watcher, count: int) -> None:
 
 
 def test_a_store_that_fails_for_a_while_is_read_when_it_is_back(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("orchestra.panel.polling.AGAIN_S", 0.01)
-    monkeypatch.setattr("orchestra.panel.feed.AGAIN_S", 0.01)
+    monkeypatch.setattr("orchestra.panel.live.polling.AGAIN_S", 0.01)
+    monkeypatch.setattr("orchestra.panel.live.feed.AGAIN_S", 0.01)
 
     async def scenario(store: Store) -> None:
         feeds, watcher = Feeds(store, HASTY), Watcher("r1")

@@ -12,7 +12,7 @@ from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, at, plan_of
 from orchestra import Document, orchestrate
 from orchestra.errors import ModelAuth, ModelOverloaded
 from orchestra.models.protocol import ModelReply, Usage
-from orchestra.panel.forests import MOST_RUNS, Forests
+from orchestra.panel.folded.forests import MOST_RUNS, Forests
 from orchestra.panel.view.attempts import attempts_of, differ
 from orchestra.panel.view.faults import fault_of
 from orchestra.panel.view.node_detail import LINES_OF_A_RANGE, SHOWN_CHARACTERS, calls_of, excerpts, told_by

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from records_for_tests import a_run, node_event
 
 from orchestra.errors import StoreDamaged
-from orchestra.panel.replays import Replays
+from orchestra.panel.folded.replays import Replays
 from orchestra.panel.view.replayed import Timeline, nodes_at
 from orchestra.runtime.events import PointerResolved, RouteCompleted
 from orchestra.store import Store

@@ -174,7 +174,9 @@ def test_without_the_token_no_session_is_begun_renamed_or_removed(panel: Panel) 
 
 def test_sessions_are_managed_by_keyboard_while_the_list_changes(look: Callable[..., Page], panel: Panel) -> None:
     panel.store.begin_session("s1", "First")
-    page = look(panel, viewport={"width": 1200, "height": 800}, expects=("404",))  # of a chat that has just been removed
+    page = look(
+        panel, viewport={"width": 1200, "height": 800}, expects=("404",)
+    )  # of a chat that has just been removed
     sessions = page.locator("#sessions")
 
     page.get_by_role("button", name="New session").focus()

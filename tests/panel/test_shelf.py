@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestra.errors import DocumentUnreadable, InputInvalid, OrchestraError, PermissionDenied, RunNotFound
-from orchestra.panel.shelf import MOST_DOCUMENTS, Shelf
+from orchestra.panel.shelves.shelf import MOST_DOCUMENTS, Shelf
 from orchestra.skills.policy import Policy
 
 REPORT = b"# Report\n\nRevenue rose.\n\n## Margin\n\nIt fell.\n"

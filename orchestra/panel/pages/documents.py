@@ -18,7 +18,7 @@ from orchestra.panel.desk import desk_of
 from orchestra.panel.ids import session_key
 from orchestra.panel.pages.sessions import check_session
 from orchestra.panel.rendering import is_part, render
-from orchestra.panel.uploads import uploaded_files
+from orchestra.panel.shelves.uploads import uploaded_files
 from orchestra.panel.view.names import SUFFIXES
 from orchestra.panel.view.outlines import MOST_KEPT, SHOWN_AT_ONCE, branches
 from orchestra.panel.view.shelf_rows import browsed, shelf_rows

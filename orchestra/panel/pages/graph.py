@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from orchestra.panel.checked import read_query
-from orchestra.panel.forests import forest_of
+from orchestra.panel.desk import desk_of
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.amounts import compact
@@ -39,7 +39,7 @@ def graph(request: Request) -> Response:
     """The tree with its toolbar and the place for details; the rows alone where `part=rows` asks for them."""
     run_id = request.path_params["rid"]
     query = read_query(request.query_params, GraphQuery)
-    run, forest = forest_of(request, run_id, query.at)
+    run, forest = desk_of(request).forests.forest(run_id, query.at)
     selected = _selected(forest, query)
     is_jump = bool(query.find or query.reveal or not query.part)
     tree = tree_of(forest, query.choices(selected, reveals=is_jump))

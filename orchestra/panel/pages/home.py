@@ -8,8 +8,8 @@ from starlette.routing import BaseRoute, Route
 
 from orchestra.errors import RunNotFound
 from orchestra.panel.desk import Desk, desk_of
-from orchestra.panel.feed import mark_of
 from orchestra.panel.ids import session_key
+from orchestra.panel.live.feed import mark_of
 from orchestra.panel.rendering import render, segment
 from orchestra.panel.view.preferences import COOKIE, read_preferences
 from orchestra.store import RunRecord

@@ -12,7 +12,6 @@ from starlette.routing import BaseRoute, Route
 from orchestra.errors import OrchestraError, RunNotFound
 from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
-from orchestra.panel.forests import forest_of
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.attempts import differ
@@ -34,7 +33,7 @@ def node(request: Request) -> Response:
     """All that is on record of the node `id`; as of the event `at`, if it is given."""
     run_id = request.path_params["rid"]
     at = read_query(request.query_params, Moment).at
-    run, forest = forest_of(request, run_id, at)
+    run, forest = desk_of(request).forests.forest(run_id, at)
     number = _number(forest, request.query_params.get("id", ""))
     found = forest.nodes[number]
     store = desk_of(request).store
@@ -87,7 +86,7 @@ def reply(request: Request) -> Response:
 
 
 def _node(request: Request) -> NodeRecord:
-    _, forest = forest_of(request, request.path_params["rid"])
+    _, forest = desk_of(request).forests.forest(request.path_params["rid"])
     return forest.nodes[_number(forest, request.query_params.get("id", ""))]
 
 

@@ -10,9 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from orchestra.panel.checked import read_query
-from orchestra.panel.desk import desk_of
-from orchestra.panel.forests import forest_of
-from orchestra.panel.remarked import remarks_of
+from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.gantt import gantt_of
@@ -22,7 +20,7 @@ from orchestra.panel.view.remarks import Remarks
 from orchestra.panel.view.statuses import StatusShown, Tone, status_shown
 from orchestra.panel.view.turns import SIGNS, state_of
 from orchestra.panel.view.visible import one_line
-from orchestra.store import RunRecord
+from orchestra.store import RunRecord, Store
 
 _TONES: Mapping[str, Tone] = {
     "running": "live",
@@ -45,9 +43,9 @@ class OverviewQuery(Moment):
 def overview(request: Request) -> Response:
     """The whole part; what is in it alone where `part=rows` asks for that, as of the event `at` if it is given."""
     run_id, query = request.path_params["rid"], read_query(request.query_params, OverviewQuery)
-    run, forest = forest_of(request, run_id, query.at)
+    run, forest = desk_of(request).forests.forest(run_id, query.at)
     result = result_of(run) if query.at is None else None
-    remarks = remarks_of(request, run_id, query.at) if result is None else Remarks()
+    remarks = _remarks(desk_of(request), run_id, query.at) if result is None else Remarks()
     is_under_way = run.status == "running" or query.at is not None
     context: dict[str, Any] = {
         "run": run,
@@ -62,6 +60,19 @@ def overview(request: Request) -> Response:
         "in_address": in_address,
     }
     return render(request, "parts/overview_body.html" if query.part else "parts/overview.html", **context)
+
+
+def _remarks(desk: Desk, run_id: str, at: int | None) -> Remarks:
+    """What the events have told by now, or by the event `at`."""
+    moment = None if at is None else _moment(desk.store, run_id, at)
+    return desk.remarks.look(run_id, lambda told: told.remarks(at, moment))
+
+
+def _moment(store: Store, run_id: str, at: int) -> float | None:
+    """When an event was heard, in unix seconds."""
+    event = next(store.events(run_id, after=max(0, at - 1), limit=1), {})
+    moment = event.get("at")
+    return float(moment) if isinstance(moment, int | float) else None
 
 
 def _state(request: Request, run: RunRecord) -> StatusShown:

@@ -11,7 +11,6 @@ from starlette.routing import BaseRoute, Route
 
 from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
-from orchestra.panel.forests import forest_of
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.graph_query import Moment
@@ -36,7 +35,7 @@ def permissions(request: Request) -> Response:
     """By node, in the order of the tree: inherited, narrowed, denied, with what was taken, by whom and why."""
     run_id = request.path_params["rid"]
     query = read_query(request.query_params, PermissionsQuery)
-    run, forest = forest_of(request, run_id, query.at)
+    run, forest = desk_of(request).forests.forest(run_id, query.at)
     told = desk_of(request).store.events_of_types(run_id, PERMISSION_EVENTS)
     found = permissions_of(forest, (event for event in told if query.at is None or event["sequence"] <= query.at))
     rows = [row for row in found.rows if not query.only or isinstance(row, NodePermissions)]

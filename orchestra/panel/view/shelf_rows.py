@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from orchestra.panel.roots import Listing
-from orchestra.panel.shelf import ShelfDocument
+from orchestra.panel.shelves.roots import Listing
+from orchestra.panel.shelves.shelf import ShelfDocument
 from orchestra.panel.view.visible import one_line, visible
 
 _KINDS = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "text": "text"}

@@ -5,11 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from starlette.requests import Request
-
 from orchestra.errors import RunNotFound
-from orchestra.panel.desk import desk_of
-from orchestra.panel.feed import Feeds
+from orchestra.panel.live.feed import Feeds
 from orchestra.panel.view.forest import Forest, planted
 from orchestra.panel.view.pricing import node_prices
 from orchestra.panel.view.replayed import nodes_at
@@ -62,12 +59,3 @@ class Forests:
             nodes = held.nodes
             nodes.update((node.node_id, node) for node in nodes_at(self._store.events(run_id, held.sequence)))
         return _Held(sequence, run, nodes, planted(list(nodes.values()), node_prices(run)))
-
-
-def forest_of(request: Request, run_id: str, at: int | None = None) -> tuple[RunRecord, Forest]:
-    """The forest of a run, through what the application holds."""
-    state = request.app.state
-    if not hasattr(state, "forests"):
-        desk = desk_of(request)
-        state.forests = Forests(desk.store, desk.feeds)
-    return state.forests.forest(run_id, at)

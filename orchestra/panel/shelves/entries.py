@@ -18,7 +18,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orchestra.panel.kept_files import Kind, remove_copy
+from orchestra.panel.shelves.kept_files import Kind, remove_copy
 from orchestra.panel.view.names import safe_name
 
 log = logging.getLogger("orchestra.panel")

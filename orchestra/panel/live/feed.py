@@ -15,9 +15,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 from orchestra.errors import OrchestraError
-from orchestra.panel.held import Held, portion
-from orchestra.panel.polling import AGAIN_S, Poller
-from orchestra.panel.replays import Replays
+from orchestra.panel.folded.replays import Replays
+from orchestra.panel.live.held import Held, portion
+from orchestra.panel.live.polling import AGAIN_S, Poller
 from orchestra.panel.view.messages import Message, ended, hello, message_of, runs_changed
 from orchestra.store import NodeRecord, Store
 

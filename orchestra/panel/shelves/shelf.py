@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from orchestra.errors import InputInvalid, OrchestraError, RunNotFound
-from orchestra.panel.kept_files import Kind, Received, kind_at, received
-from orchestra.panel.outline_cache import OutlineCache
-from orchestra.panel.roots import DocumentRoots
-from orchestra.panel.shelf_entries import Entries, Kept, Source, id_of, shortened
+from orchestra.panel.shelves.entries import Entries, Kept, Source, id_of, shortened
+from orchestra.panel.shelves.kept_files import Kind, Received, kind_at, received
+from orchestra.panel.shelves.outline_cache import OutlineCache
+from orchestra.panel.shelves.roots import DocumentRoots
 from orchestra.panel.view.names import safe_name
 from orchestra.panel.view.outlines import DocumentOutline
 from orchestra.skills.policy import Policy

@@ -10,7 +10,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from orchestra.errors import InputInvalid
-from orchestra.panel.kept_files import too_large
+from orchestra.panel.shelves.kept_files import too_large
 
 MOST_FILES = 50
 """Of one upload."""

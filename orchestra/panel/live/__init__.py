@@ -1,0 +1,1 @@
+"""What goes on in the store, told once to all who watch."""
