@@ -173,16 +173,26 @@ class Runner:
         with self._lock:
             under_way = [*self._work.values(), *self._unknown]
         ends_at = time.monotonic() + _STOP_S
+        waiting = [work for work in under_way if self._waits_for_people(work)]
         for work in under_way:
             work.nudge()
-            if not work.is_asking:
+            if work not in waiting:
                 work.cancellation.cancel()
         for work in under_way:
-            work.join(max(0.0, ends_at - time.monotonic()) / (2 if work.is_asking else 1))
+            work.join(max(0.0, ends_at - time.monotonic()) / (2 if work in waiting else 1))
             work.cancellation.cancel()
         for work in under_way:
             work.join(max(0.0, ends_at - time.monotonic()))
         self._pool.close(wait=False)
+
+    def _waits_for_people(self, work: _Work) -> bool:
+        """Whether people are asked, or will be in a moment: a question is on record before it is put to anybody."""
+        if work.is_asking or not work.run_id:
+            return work.is_asking
+        try:
+            return bool(self._store.approvals(work.run_id, "open"))
+        except StoreError:
+            return False
 
     def _begin(self, work: _Work, run: Callable[[], Result]) -> None:
         with self._lock:
