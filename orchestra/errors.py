@@ -254,6 +254,14 @@ class RunBusy(OrchestraError):
     default_suggestion = "Wait until it ends; `orchestra runs show RUN` says how far it is."
 
 
+class AnsweredBefore(OrchestraError):
+    """Somebody else has answered this question; his answer is the one that counts."""
+
+    code = "ANSWERED_BEFORE"
+    causes = "two people at two places: another tab of the panel, `orchestra approve`, the terminal of the run"
+    default_suggestion = "This answer is not used; the run goes on with the other one."
+
+
 class StoreError(OrchestraError):
     """The store did not do what it was asked to."""
 

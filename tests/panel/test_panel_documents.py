@@ -370,6 +370,7 @@ def test_documents_are_added_and_removed_by_keyboard(
     documents.get_by_role("link", name="deep/").focus()
     page.keyboard.press("Enter")
     expect(documents.locator("#browsed")).to_be_focused()
+    page.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
     documents.get_by_role("button", name="Add notes.txt").focus()
     page.keyboard.press("Enter")
     expect(documents.get_by_role("button", name="Added: notes.txt")).to_be_focused()

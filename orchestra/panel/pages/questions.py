@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from orchestra.errors import InputInvalid, RunNotFound
+from orchestra.errors import AnsweredBefore, InputInvalid, RunNotFound
 from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.forms import form_of
 from orchestra.panel.rendering import is_part, moment, render
@@ -18,10 +18,6 @@ from orchestra.panel.view.turns import page_of
 from orchestra.store import ApprovalRecord, RunRecord
 
 _CHANGED = {"HX-Trigger": "run-changed"}
-
-
-class AnsweredBefore(InputInvalid):
-    """Somebody else was first; his answer is the one that counts."""
 
 
 async def answer(request: Request) -> Response:
@@ -79,7 +75,6 @@ def _answered_before(record: ApprovalRecord) -> AnsweredBefore:
     return AnsweredBefore(
         f"somebody else answered first: {words_of_answer(record)}",
         cause=f"on {moment(record.answered_at)}" if record.answered_at else "",
-        suggestion="Your answer is not used; the run goes on with theirs.",
     )
 
 
