@@ -21,6 +21,7 @@ OrchestraError
 ├── RunWaiting               WAITING
 ├── RunNotFound              RUN_NOT_FOUND
 ├── RunBusy                  RUN_BUSY
+├── AnsweredBefore           ANSWERED_BEFORE
 ├── StoreError               STORE_ERROR
 │   ├── StoreUnavailable     STORE_UNAVAILABLE
 │   ├── StoreReadOnly        STORE_READ_ONLY
