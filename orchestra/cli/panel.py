@@ -41,8 +41,9 @@ def panel(
 ) -> None:
     """Chat over DOCs in the browser, and watch each run as it goes.
 
-    Runs of the command and of the function that are kept in the same store
-    appear there too. Ctrl-C stops it; runs under way can be resumed.
+    The last chat goes on if it is over DOCs. Runs of the command and of the
+    function that are kept in the same store appear there too. Ctrl-C stops
+    it; runs under way can be resumed.
     """
     try:
         from orchestra.panel.desk import open_desk
@@ -66,8 +67,9 @@ def panel(
             skills=library,
             tools=load_tools(tool_names),
         )
-        if documents:
-            opened.begin_session(secrets.token_hex(16))  # the chat over them; others are beside it
+        newest = next(iter(opened.sessions()), None)
+        if documents and (newest is None or desk.shelf.named_beside(newest.id)):
+            opened.begin_session(secrets.token_hex(16))
         server = PanelServer(desk, host=host, port=port)
         print_answer(server.link)
         if not no_browser:

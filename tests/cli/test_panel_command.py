@@ -78,16 +78,20 @@ def test_a_document_that_is_not_there_is_said(tmp_path: Path) -> None:
     assert "missing.pdf" in said
 
 
-def test_documents_that_are_named_begin_a_session(tmp_path: Path) -> None:
+def test_the_last_chat_goes_on_if_it_is_over_the_documents_that_are_named(tmp_path: Path) -> None:
     (tmp_path / "first.md").write_text("# First\n\nA line.\n")
     (tmp_path / "second.md").write_text("# Second\n\nA line.\n")
-    for name in ("first.md", "second.md"):
+    sessions: list[str] = []
+    for name in ("first.md", "first.md", "second.md"):
         with panel_in(tmp_path, name, "--no-browser") as process, httpx.Client() as browser:
             assert process.stdout is not None
             link = httpx.URL(process.stdout.readline().strip())
             browser.get(link)
             page = browser.get(link.join("/"), follow_redirects=True)
-            shelf = browser.get(f"{page.url.copy_with(query=None)}/documents").text
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=20)
-        assert name in shelf
+            shelf = f"{page.url.copy_with(query=None)}/documents"
+            assert name in browser.get(shelf).text
+            token = re.findall(r'data-token="(\w+)"', page.text)[0]
+            sent = browser.post(shelf, files={"file": ("more.md", b"# More")}, headers={"X-Token": token})
+            assert sent.status_code == 303
+            sessions.append(page.url.path)
+    assert sessions[0] == sessions[1] != sessions[2]
