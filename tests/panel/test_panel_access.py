@@ -184,9 +184,10 @@ def test_axe_finds_nothing_on_any_view_in_light_and_dark_and_nothing_is_out_of_r
         view(page, told)
         within = PARTS.get(view)
         found += [f"{name}, light: {each}" for each in violations(page, within)]
-        page.emulate_media(color_scheme="dark")
-        found += [f"{name}, dark: {each}" for each in violations(page, within, OF_COLOURS)]
-        page.emulate_media(color_scheme="light")
+        if width == 1280:  # colours are the same at any width
+            page.emulate_media(color_scheme="dark")
+            found += [f"{name}, dark: {each}" for each in violations(page, within, OF_COLOURS)]
+            page.emulate_media(color_scheme="light")
         found += [f"{name}: {each}" for each in page.evaluate(OUT_OF_REACH)]
     assert not found, "\n".join(found)
 

@@ -128,7 +128,7 @@ def test_no_query_and_no_form_is_more_than_text_in_its_answer(kept: Panel) -> No
         "/live": ("run", "after"),
     }
     for path, names in asked.items():
-        for each, text in itertools.product(names, itertools.islice(texts, 6)):
+        for each, text in itertools.product(names, itertools.islice(texts, 3)):
             more = {"from": "1", "to": "2"} if each in ("doc", "node") and path.endswith("source") else {}
             headers = PART | {"HX-Current-URL": f"http://x/runs/{in_address(text)}", "HX-Trigger": "x"}
             harmless(kept.client.get(path, params={each: text, **more}, headers=headers))
@@ -142,7 +142,7 @@ def test_no_query_and_no_form_is_more_than_text_in_its_answer(kept: Panel) -> No
         f"{SESSION_PATH}/messages": ("task", "strategy", "mode"),
         f"{SESSION_PATH}/documents/add": ("root", "path", "named"),
     }
-    for (path, names), text in itertools.product(forms.items(), itertools.islice(texts, 12)):
+    for (path, names), text in itertools.product(forms.items(), itertools.islice(texts, 6)):
         form = dict.fromkeys(names, text * 300 if "title" in names else text)
         harmless(kept.client.post(path, data=form))
 
