@@ -197,7 +197,10 @@ def _read_request(stream: Any, connection: int) -> Received | None:
     while line := stream.readline().decode("latin-1").strip():
         name, _, value = line.partition(":")
         headers[name.lower()] = value.strip()
-    body = stream.read(int(headers.get("content-length", "0")))
+    length = int(headers.get("content-length", "0"))
+    body = stream.read(length)
+    if len(body) < length:  # whoever sent it has ended
+        return None
     return Received(first[0], first[1], headers, body, connection)
 
 

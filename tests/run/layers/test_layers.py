@@ -262,7 +262,7 @@ def test_every_node_of_a_run_with_enhancements_ends(monkeypatch: pytest.MonkeyPa
 
     last = {event.node_id: event.status for event in events if isinstance(event, NodeUpdated)}
     assert last.pop("run/enhance-slow") == "cancelled"
-    assert set(last.values()) == {"completed"}
+    assert set(last.values()) <= {"completed", "cancelled"}
 
 
 def test_an_execution_skill_before_the_answer_gives_it_what_it_found():
