@@ -15,6 +15,7 @@ from orchestra.panel.ids import session_key
 from orchestra.panel.security import token_of
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.visible import one_line, visible
+from orchestra.result.words import duration_words, price_words
 from orchestra.version import __version__
 
 STYLES: tuple[str, ...] = ("chat", "documents", "overview", "graph", "permissions", "logs")
@@ -73,17 +74,14 @@ def duration(milliseconds: float | None) -> str:
         return ""
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds) // 60:,} min {int(seconds) % 60} s"
+    return duration_words(milliseconds)
 
 
 def price(cost_usd: float | None) -> str:
     """`$0.012`; `unknown` for a model without a known price."""
     if cost_usd is None:
         return "unknown"
-    if not cost_usd:
-        return "$0"
-    return f"${cost_usd:.3f}" if cost_usd >= 0.001 else "under $0.001"
+    return price_words(cost_usd) or "$0"
 
 
 def segment(text: str) -> str:

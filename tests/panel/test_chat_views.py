@@ -382,7 +382,9 @@ def test_a_cookie_that_is_none_of_ours_says_nothing(cookie):
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_cookie_breaks_a_page(cookie):
-    read_preferences(cookie)
+    kept = read_preferences(cookie)
+
+    assert read_preferences(kept.model_dump_json()) == kept
 
 
 # Progress

@@ -84,9 +84,9 @@ def outline(request: Request) -> Response:
     asked = read_query(request.query_params, _Outlined)
     check_session(desk, session_id)
     found = desk.shelf.outline(session_id, document_id)
-    return render(
+    return _shown(
         request,
-        "parts/outline.html" if is_part(request) else "outline.html",
+        "parts/outline.html",
         base=f"/sessions/{session_key(session_id)}/documents/{document_id}/outline",
         session_id=session_id,
         document_id=document_id,
@@ -102,9 +102,15 @@ def browse(request: Request) -> Response:
     session_id = request.path_params["sid"]
     check_session(desk_of(request), session_id)
     asked = read_query(request.query_params, _Browsed)
-    template = "parts/browser.html" if is_part(request) else "browser.html"
     has_moved = request.headers.get("hx-trigger", "").startswith(("browse-", "trail-", "root-"))
-    return render(request, template, **_base(request), browser=_browser(request, asked), has_moved=has_moved)
+    return _shown(
+        request, "parts/browser.html", **_base(request), browser=_browser(request, asked), has_moved=has_moved
+    )
+
+
+def _shown(request: Request, part: str, *, status: int = 200, **context: Any) -> Response:
+    """A part where htmx asks, else a page around it."""
+    return render(request, part if is_part(request) else "documents.html", status=status, part=part, **context)
 
 
 def _keep(request: Request, files: list[UploadFile]) -> Response:
@@ -159,9 +165,9 @@ def _documents(
 ) -> Response:
     desk, session_id = desk_of(request), request.path_params["sid"]
     known = desk.shelf.documents(session_id)
-    return render(
+    return _shown(
         request,
-        "parts/documents.html" if is_part(request) else "documents.html",
+        "parts/documents.html",
         status=status_of(errors[0]) if errors else 200,
         **_base(request),
         documents=shelf_rows(known),

@@ -25,29 +25,10 @@ LONGEST = 400_000  # characters of one answer that are rendered
 _MARK = re.compile(r"\[(\d{1,6})\??\]")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
 
-_TAGS = frozenset(
-    [
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "em",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "s",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ],
-)
+_INLINE = {"a", "br", "code", "em", "s", "strong"}
+_BLOCKS = {"blockquote", "hr", "li", "ol", "p", "pre", "ul"}
+_TABLES = {"table", "tbody", "td", "th", "thead", "tr"}
+_TAGS = frozenset(_INLINE | _BLOCKS | _TABLES)
 _SIGNS = {"verified": ("✓", "verified"), "derived": ("≈", "derived"), "unverified": ("?", "unverified")}
 
 
