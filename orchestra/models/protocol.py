@@ -371,9 +371,7 @@ class ModelRequest:
     @property
     def fingerprint(self) -> str:
         """SHA-256 over what is sent, as hex: equal requests have equal fingerprints on every machine."""
-        digest = hashlib.sha256()
-        for block in self.blocks:
-            digest.update(f"{block.kind}\x1f{block.cacheable}\x1f{block.text}\x1e".encode())
+        parts = [f"{block.kind}\x1f{block.cacheable}\x1f{block.text}\x1e".encode() for block in self.blocks]
         rest = {
             "messages": [message.identity for message in self.messages],
             "tools": [[tool.name, tool.description, dict(tool.parameters)] for tool in self.tools],
@@ -382,8 +380,7 @@ class ModelRequest:
             "temperature": self.temperature,
         }
         rest |= {"tool_choice": self.tool_choice} if self.tool_choice != "auto" else {}
-        digest.update(_SORTED_JSON.encode(rest).encode())
-        return digest.hexdigest()
+        return hashlib.sha256(b"".join((*parts, _SORTED_JSON.encode(rest).encode()))).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

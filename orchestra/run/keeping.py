@@ -176,7 +176,7 @@ class Keeping:
             return result
         is_cancelled = any(error.code == RunCancelled.code for error in result.errors)
         status = "cancelled" if is_cancelled and result.status != "completed" else result.status
-        self._close(recording, status, result=result.model_dump(mode="json"))
+        self._close(recording, status, result=result)
         if recording.error is None or recording.is_told:
             return result
         notice = Notice(code="STORE_LOST", message=lost(recording.error))
@@ -200,21 +200,14 @@ class Keeping:
         recording: Recording,
         status: str,
         *,
-        result: Mapping[str, Any] | None = None,
+        result: Result | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
         store, run_id = recording.store, recording.run_id
-        recording.stop()
-        recording.write(lambda: _end(store, run_id, status, result, error))
-        try:
-            store.release(run_id, recording.owner)
-        except OrchestraError as raised:
-            recording.lose(raised)
+        recording.close(lambda: _end(store, run_id, status, result, error))
 
 
-def _end(
-    store: Store, run_id: str, status: str, result: Mapping[str, Any] | None, error: Mapping[str, Any] | None
-) -> None:
+def _end(store: Store, run_id: str, status: str, result: Result | None, error: Mapping[str, Any] | None) -> None:
     try:
         store.end_run(run_id, cast("Any", status), result=result, error=error)
     except InputInvalid:  # the data of an answer may hold what JSON does not: then the journal gives it again
@@ -226,21 +219,24 @@ def _begun(run: Run, store: Store, request: RunRequest, owner: str) -> Recording
 
     run_id = run.stream.run_id
     recording = Recording(run, store, owner or new_owner())
-    store.begin_run(
-        RunRecord(
-            id=run_id,
-            task=run.task,
-            session_id=run.stream.session_id,
-            status=_RUNNING,
-            request=request.model_dump(mode="json"),
-            documents=references(run.documents),
-            models=run.model_names,
-            started_at=time.time(),
-            version=__version__,
-        )
+    record = RunRecord(
+        id=run_id,
+        task=run.task,
+        session_id=run.stream.session_id,
+        status=_RUNNING,
+        request=request.model_dump(mode="json"),
+        documents=references(run.documents),
+        models=run.model_names,
+        started_at=time.time(),
+        version=__version__,
     )
-    if not owner and not store.lease(run_id, recording.owner, LEASE_S):
-        raise RunBusy(f"run {run_id} is being worked on")
+
+    def begin() -> None:
+        store.begin_run(record)
+        if not owner and not store.lease(run_id, recording.owner, LEASE_S):
+            raise RunBusy(f"run {run_id} is being worked on")
+
+    store.together(begin)
     keep_documents(run.documents, store)
     run.stream.sequence = store.last_sequence(run_id) if owner else 0
     run.journal = StoreJournal(store, run_id, recording.write, store.calls(run_id) if owner else ())

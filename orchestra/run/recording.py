@@ -47,19 +47,26 @@ class Recording:
         self._writing = threading.Lock()
         self._stopped = threading.Event()
         self._renewed_at = time.monotonic()
-        self._thread = threading.Thread(target=self._keep_up, name="orchestra-store", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Hear the run's events, and write them from time to time: a run that is over sooner needs no thread for it."""
         self._run.stream.listen(self.hear)
-        self._run.scheduler.after(FLUSH_S, self._thread.start)
+        self._run.scheduler.after(FLUSH_S, self._start_thread)
 
-    def stop(self) -> None:
-        """Write what is left, and let go of the thread."""
+    def close(self, end: Callable[[], object]) -> None:
+        """Write what is left, do `end` on the store, and let go of the run: at once, or one by one where that fails."""
         self._stopped.set()
-        if self._thread.ident is not None:
+        if self._thread is not None:
             self._thread.join()
+        if self._is_closed_at_once(end):
+            return
         self.flush()
+        self.write(end)
+        try:
+            self._release()
+        except OrchestraError as error:
+            self.lose(error)
 
     def hear(self, event: Event) -> None:
         """Remember an event and when it was heard; pieces of an answer that follow one another are kept as one."""
@@ -123,6 +130,27 @@ class Recording:
                 self._append(pending)
         return None
 
+    def _is_closed_at_once(self, end: Callable[[], object]) -> bool:
+        if self._late or self.is_taken:
+            return False
+        with self._lock:
+            pending = tuple(self._pending)
+
+        def close() -> None:
+            self.store.append_events(self.run_id, pending)
+            end()
+            self._release()
+
+        try:
+            self.store.together(close)
+        except OrchestraError:
+            return False
+        self._pending.clear()
+        return True
+
+    def _release(self) -> None:
+        self.store.release(self.run_id, self.owner)
+
     def _append(self, pending: list[dict[str, Any]]) -> None:
         try:
             self.store.append_events(self.run_id, pending)
@@ -138,6 +166,10 @@ class Recording:
                     self._append([entry])
             else:
                 self.lose(error)
+
+    def _start_thread(self) -> None:
+        self._thread = threading.Thread(target=self._keep_up, name="orchestra-store", daemon=True)
+        self._thread.start()
 
     def _keep_up(self) -> None:
         is_over = self._stopped.is_set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from orchestra.document import count_tokens
@@ -101,13 +102,18 @@ def sub_skills(run: Run, manifest: Manifest, node: Node) -> dict[str, Manifest]:
 def tell(run: Run, loaded: Loaded) -> None:
     """What a run says of a skill that it has read. On the run's own thread."""
     if run.stream.is_heard:
-        tokens = count_tokens(loaded.text)
+        tokens = _tokens_of(loaded.text)
         run.stream.emit(
             SkillLoaded, node_id=loaded.node_id, skill=loaded.manifest.name, path=loaded.path, tokens=tokens
         )
     if loaded.has_lost_trust:
         what = f"{loaded.manifest.name} has changed since it was trusted, and is not any more"
         run.warn("SKILL_CHANGED", what, loaded.node_id)
+
+
+@lru_cache(maxsize=256)
+def _tokens_of(text: str) -> int:
+    return count_tokens(text)
 
 
 def _key(manifest: Manifest) -> tuple[str, str, int]:

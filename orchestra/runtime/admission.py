@@ -24,8 +24,8 @@ Ended = Callable[[Job[Any], Call, Any, BaseException | None], None]
 class Admission:
     """At most `max_workers` calls at a time, in the order in which they came, on `pool` or on workers of the run's own.
 
-    Used from the run's own thread. `post` brings what happens on a worker back to it; there `on_start` is told of each
-    call that begins, if `stream` has listeners, and `on_end` of what came of it.
+    Used from the run's own thread. `post` and `post_soon` bring what happens on a worker back to it; there `on_start`
+    is told of each call that begins, if `stream` has listeners, and `on_end` of what came of it.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Admission:
         pool: WorkerPool | None,
         *,
         post: Callable[[Callable[[], None]], None],
+        post_soon: Callable[[Callable[[], None]], None],
         stream: EventStream,
         on_start: Started,
         on_end: Ended,
@@ -43,6 +44,7 @@ class Admission:
         self._own_pool: WorkerPool | None = None
         self._lane: Lane | None = None
         self._post = post
+        self._post_soon = post_soon
         self._stream = stream
         self._on_start = on_start
         self._on_end = on_end
@@ -126,7 +128,7 @@ class Admission:
             raise RunCancelled("the run was cancelled")
         call.began = (time.time(), time.monotonic())
         if self._stream.is_heard:
-            self._post(partial(self._on_start, job, call))
+            self._post_soon(partial(self._on_start, job, call))
         return call.function(deadline, call.attempt)
 
     def _leave_behind(self, call: Call) -> None:

@@ -108,7 +108,7 @@ async def ask(
 
     def send(deadline: Deadline, attempt: int) -> ModelReply:
         def on_delta(text: str) -> None:
-            scheduler.post(lambda: _emit_delta(scheduler, node, text, earlier + attempt))
+            scheduler.post_soon(lambda: _emit_delta(scheduler, node, text, earlier + attempt))
 
         sent = replace(request, deadline=deadline, on_delta=on_delta if is_heard else None)
         if record is None:

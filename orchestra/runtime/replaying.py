@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import queue
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -59,9 +58,7 @@ class ReplayingScheduler(Scheduler):
             self._step(*self._ready.popleft())
         if not self._jobs:
             return
-        try:
-            self._inbox.get_nowait()()
-        except queue.Empty:
+        if not self._inbox.wait(0.0):
             if not self._timers:
-                raise RecordEnded from None
+                raise RecordEnded
             heapq.heappop(self._timers)[2]()

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import queue
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from orchestra.errors import (
@@ -29,6 +28,7 @@ from orchestra.models.protocol import Deadline
 from orchestra.runtime.admission import Admission, unexpected
 from orchestra.runtime.effects import Apart, Call, Effect, HeldBack, Job, Join, Milestone, Pause, Turnstile
 from orchestra.runtime.events import CallHeldBack, EventStream, NodeUpdated, RetryScheduled
+from orchestra.runtime.inbox import Inbox
 from orchestra.runtime.node import FINAL, WAITING, Node, Status
 from orchestra.runtime.retry import RetryPolicy
 from orchestra.runtime.workers import WorkerPool
@@ -45,7 +45,7 @@ class Scheduler:
 
     def __init__(self, stream: EventStream, *, max_workers: int = 5, pool: WorkerPool | None = None) -> None:
         self.stream = stream
-        self._inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._inbox = Inbox()
         self._ready: deque[tuple[Job[Any], Any, BaseException | None]] = deque()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
@@ -54,7 +54,8 @@ class Scheduler:
         self._admission = Admission(
             max_workers,
             pool,
-            post=self._inbox.put,
+            post=self._inbox.post,
+            post_soon=self._inbox.post_soon,
             stream=stream,
             on_start=self._started,
             on_end=self._ended,
@@ -189,7 +190,7 @@ class Scheduler:
 
     def cancel(self) -> None:
         """Start nothing more and let go of what runs; finished jobs keep their results. From any thread."""
-        self._inbox.put(self._cancel)
+        self._inbox.post(self._cancel)
 
     def begin(self, node: Node) -> None:
         """Say that work on a node has begun, where no call does."""
@@ -199,7 +200,11 @@ class Scheduler:
 
     def post(self, action: Callable[[], None]) -> None:
         """Run `action` on the run's own thread, in order of arrival. From any thread."""
-        self._inbox.put(action)
+        self._inbox.post(action)
+
+    def post_soon(self, action: Callable[[], None]) -> None:
+        """As `post`, a little later (`Inbox.post_soon`): for what there may be much of."""
+        self._inbox.post_soon(action)
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Run `action` on the run's own thread so much later, if the run lasts that long. From that thread only."""
@@ -213,8 +218,7 @@ class Scheduler:
         if not self._jobs:
             return
         next_timer_s = max(0.0, self._timers[0][0] - time.monotonic()) if self._timers else LONGEST_WAIT_S
-        with suppress(queue.Empty):
-            self._inbox.get(timeout=min(next_timer_s, LONGEST_WAIT_S))()
+        self._inbox.wait(min(next_timer_s, LONGEST_WAIT_S))
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
         self._admission.let_go_of_overdue()
@@ -331,7 +335,7 @@ class Scheduler:
                 value = apart.function()
             except BaseException as raised:  # noqa: BLE001 - carried over to the run's thread, never dropped
                 error = raised if isinstance(raised, OrchestraError) else unexpected(raised)
-            self._inbox.put(lambda: self._resume(job, apart, value, error))
+            self._inbox.post(lambda: self._resume(job, apart, value, error))
 
         threading.Thread(target=work, name="orchestra-person", daemon=True).start()
 

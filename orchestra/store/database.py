@@ -8,7 +8,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -16,9 +15,11 @@ from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError, SQLA
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from orchestra.errors import InputInvalid, StoreUnavailable
+from orchestra.store.combining import Combined
 from orchestra.store.faults import as_store_error
 from orchestra.store.location import Location
 from orchestra.store.migrating import migrate
+from orchestra.store.statements import Row, Written
 
 T = TypeVar("T")
 
@@ -55,14 +56,17 @@ class Database:
         self._engine: Engine | None = None
         self._held: Connection | None = None
         self._lost_at: float | None = None
+        self._combined = Combined(self.run, self.transact)
+        self._local = threading.local()
 
     def run(self, work: Callable[[Connection], T]) -> T:
-        """`work(connection)`, each of whose statements is committed by itself."""
+        """`work(connection)`, each of whose statements is committed by itself, unless it is done `together`."""
+        if (joined := self._joined) is not None:
+            return work(joined)
         pauses = iter(_PAUSES_S)
         while True:
             try:
-                with self._connection() as connection:
-                    done = work(connection)
+                done = self._on_the_one(work) if self.location.is_sqlite else self._on_one_of_many(work)
                 self._lost_at = None
                 return done
             except (SQLAlchemyError, sqlite3.Error, OSError) as error:
@@ -73,6 +77,8 @@ class Database:
 
     def transact(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)` in one transaction, which takes the write lock at once."""
+        if (joined := self._joined) is not None:
+            return work(joined)
         begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
 
         def whole(connection: Connection) -> T:
@@ -86,6 +92,25 @@ class Database:
             return done
 
         return self.run(whole)
+
+    def together(self, work: Callable[[], T]) -> T:
+        """What `work` does on the store from this thread, in one transaction: all of it or nothing."""
+
+        def joining(connection: Connection) -> T:
+            self._local.connection = connection
+            try:
+                return work()
+            finally:
+                self._local.connection = None
+
+        return self.transact(joining)
+
+    def write(self, statement: Written, row: Row) -> None:
+        """One row, committed by itself or, on SQLite, together with what other threads write meanwhile."""
+        if self.location.is_sqlite and self._joined is None:
+            self._combined.write(statement, row)
+        else:
+            self.run(lambda connection: statement.execute(connection, row))
 
     def open(self) -> None:
         """Connect, and bring the schema up to date."""
@@ -122,16 +147,20 @@ class Database:
         _left_to_the_parent.append((self._engine, self._held))
         self._begin()
 
-    @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        if not self.location.is_sqlite:
-            with self._started().connect() as connection:
-                yield connection
-            return
+    @property
+    def _joined(self) -> Connection | None:
+        """The connection of the transaction that this thread is in."""
+        return getattr(self._local, "connection", None)
+
+    def _on_the_one(self, work: Callable[[Connection], T]) -> T:
         with self._lock:
             if self._held is None:
                 self._held = self._started().connect()
-            yield self._held
+            return work(self._held)
+
+    def _on_one_of_many(self, work: Callable[[Connection], T]) -> T:
+        with self._started().connect() as connection:
+            return work(connection)
 
     def _started(self) -> Engine:
         with self._lock:

@@ -10,10 +10,10 @@ from sqlalchemy import bindparam, delete, select
 
 from orchestra.errors import InputInvalid, RunNotFound, StoreDamaged
 from orchestra.store.database import Database
-from orchestra.store.statements import Upsert
+from orchestra.store.statements import Probe, Upsert
 from orchestra.store.tables import cache, derived, documents
 
-_HAS = select(documents.c.digest).where(documents.c.digest == bindparam("its_digest"))
+_HAS = Probe(documents, "digest")
 _PUT = Upsert(documents)
 _TEXT = select(documents.c.text).where(documents.c.digest == bindparam("its_digest"))
 _DERIVE = Upsert(derived, replacing=("payload",))
@@ -34,7 +34,7 @@ class Documents:
         """Keep a text under the hash of its content; one that is kept already costs a look."""
 
         def put(connection: Any) -> None:
-            if connection.execute(_HAS, {"its_digest": digest}).first() is None:
+            if not _HAS.finds(connection, {"its_digest": digest}):
                 content = text.encode("utf-8", "surrogatepass")
                 _PUT.execute(connection, {"digest": digest, "name": name, "text": content, "kept_at": time.time()})
 

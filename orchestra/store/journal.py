@@ -123,7 +123,7 @@ class Calls:
     def begin_call(self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int = 1) -> None:
         """A call starts now. One that is on record stays as it is. Raises `RunNotFound`."""
         values = _call(run_id, node_id, kind, fingerprint, ordinal) | {"begun_at": time.time()}
-        self.database.run(lambda connection: _BEGIN_CALL.execute(connection, values))
+        self.database.write(_BEGIN_CALL, values)
 
     def finish_call(
         self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int, payload: Mapping[str, Any]
@@ -132,12 +132,12 @@ class Calls:
         now = time.time()
         values = _call(run_id, node_id, kind, fingerprint, ordinal)
         values |= {"begun_at": now, "finished_at": now, "payload": payload}
-        self.database.run(lambda connection: _FINISH_CALL.execute(connection, values))
+        self.database.write(_FINISH_CALL, values)
 
     def abandon_call(self, run_id: str, node_id: str, kind: CallKind, fingerprint: str, ordinal: int = 1) -> None:
         """It failed, and nothing of it needs to be remembered. A finished call stays."""
         values = {f"its_{name}": value for name, value in _call(run_id, node_id, kind, fingerprint, ordinal).items()}
-        self.database.run(lambda connection: _ABANDON_CALL.execute(connection, values))
+        self.database.write(_ABANDON_CALL, values)
 
     def calls(self, run_id: str, node_id: str | None = None) -> list[CallRecord]:
         """In the order in which they began: those of one node, if it is named."""

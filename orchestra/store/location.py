@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sqlalchemy.engine import URL, make_url
@@ -16,7 +17,7 @@ _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 _FORMS = "Use a path, sqlite:///runs.db or postgresql://user@host/database."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Location:
     """`url` is complete, with its driver and an absolute path; `shown` may be printed: its password is masked."""
 
@@ -40,7 +41,7 @@ class Location:
             return cls(url.set(drivername="postgresql+psycopg"))
         raise InputInvalid(f"a store cannot be kept in {url.drivername!r}", suggestion=_FORMS)
 
-    @property
+    @cached_property
     def is_sqlite(self) -> bool:
         return self.url.get_backend_name() == "sqlite"
 

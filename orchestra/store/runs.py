@@ -6,6 +6,7 @@ import time
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
+from pydantic import BaseModel
 from sqlalchemy import Connection, bindparam, delete, exists, func, or_, select, update
 
 from orchestra.errors import InputInvalid, RunBusy, RunNotFound
@@ -73,7 +74,7 @@ class Runs:
         run_id: str,
         status: RunStatus,
         *,
-        result: Mapping[str, Any] | None = None,
+        result: Mapping[str, Any] | BaseModel | None = None,
         error: Mapping[str, Any] | None = None,
     ) -> None:
         """What came of it. A run that is "waiting" has not ended, and keeps the time open. `RunNotFound`."""

@@ -7,38 +7,35 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Delete, Table, Update, func, null, select
+from sqlalchemy import ColumnElement, Connection, Delete, Table, Update, bindparam, func, literal_column, null, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from orchestra.store.texts import JsonText, Words
 
 Row = Mapping[str, Any]
 
-_BY_NAME = sqlite.dialect(paramstyle="named")
+_BY_PLACE = sqlite.dialect(paramstyle="qmark")
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A statement as it is when its values have certain names."""
+    """A statement as it is when its values have certain names: its text, and what goes into each of its places."""
 
     text: str
-    binders: Sequence[tuple[str, Callable[[Any], Any]]]
+    places: Sequence[tuple[str, Callable[[Any], Any]]]
 
-    def bound(self, row: Row) -> dict[str, Any]:
+    def bound(self, row: Row) -> list[Any]:
         """The values as they are written."""
-        bound = dict(row)
-        for name, binder in self.binders:
-            bound[name] = binder(bound[name])
-        return bound
+        return [binder(row[name]) for name, binder in self.places]
 
 
-class _Written:
+class Written:
     """A statement that writes into a table: compiled once for each set of names that it is given values by."""
 
     def __init__(self, table: Table, by_dialect: Mapping[str, Any]) -> None:
         self._by_dialect = by_dialect
         self._columns = frozenset(column.name for column in table.columns)
-        self._binders = {
+        self._binders: dict[str, Callable[[Any], Any]] = {
             name: column.type.bound
             for column in table.columns
             if isinstance(column.type, Words | JsonText)
@@ -70,13 +67,35 @@ class _Written:
         form = self._forms.get(names)
         if form is None:
             columns = [name for name in names if name in self._columns]
-            text = str(self._by_dialect["sqlite"].compile(dialect=_BY_NAME, column_keys=columns))
-            binders = [(name, self._binders[name]) for name in names if name in self._binders]
-            form = self._forms[names] = _Form(text, binders)
+            compiled = self._by_dialect["sqlite"].compile(dialect=_BY_PLACE, column_keys=columns)
+            places = [(name, self._binders.get(name, _as_it_is)) for name in compiled.positiontup]
+            form = self._forms[names] = _Form(str(compiled), places)
         return form
 
 
-class Upsert(_Written):
+class Probe(Written):
+    """Whether there is a row of which the columns NAME are the values given as `its_NAME`."""
+
+    def __init__(self, table: Table, *columns: str) -> None:
+        wanted = (
+            select(literal_column("1"))
+            .select_from(table)
+            .where(*(table.c[name] == bindparam(f"its_{name}") for name in columns))
+        )
+        super().__init__(table, {"sqlite": wanted, "postgresql": wanted})
+
+    def finds(self, connection: Connection, row: Row) -> bool:
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._by_dialect[connection.dialect.name], row).first() is not None
+        driver: Any = connection.connection.driver_connection
+        form = self._form(tuple(row))
+        cursor = driver.execute(form.text, form.bound(row))
+        found = cursor.fetchone()
+        cursor.close()
+        return found is not None
+
+
+class Upsert(Written):
     """Insert rows; where a row's key is taken, replace and clear columns of the old row, or leave it alone.
 
     `where` is given the new row and says which old rows may be changed.
@@ -104,11 +123,15 @@ class Upsert(_Written):
         super().__init__(table, by_dialect)
 
 
-class Change(_Written):
+class Change(Written):
     """Update or delete the rows whose columns NAME are the values given as `its_NAME`."""
 
     def __init__(self, table: Table, statement: Update | Delete) -> None:
         super().__init__(table, {"sqlite": statement, "postgresql": statement})
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def now(connection: Connection) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from orchestra.errors import StoreUnavailable
 from orchestra.store.approvals import Approvals, Leases
@@ -17,6 +19,8 @@ from orchestra.store.journal import Calls, Events
 from orchestra.store.location import Location
 from orchestra.store.runs import Runs
 from orchestra.store.sessions import Sessions
+
+T = TypeVar("T")
 
 
 class Store(Runs, Events, Calls, Approvals, Leases, Documents, Cache, Sessions):
@@ -52,6 +56,13 @@ class Store(Runs, Events, Calls, Approvals, Leases, Documents, Cache, Sessions):
             store.close()
             raise
         return store
+
+    def together(self, work: Callable[[], T]) -> T:
+        """What `work` does on this store from this thread, in one transaction: all of it or nothing.
+
+        It is not to catch errors of the store: after one of them nothing else can be done.
+        """
+        return self.database.together(work)
 
     @property
     def url(self) -> str:

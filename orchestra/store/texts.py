@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pydantic_core
+from pydantic import BaseModel
 from sqlalchemy import Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
@@ -20,7 +21,7 @@ _WRITTEN = re.compile("\x1a([0-9a-f]{4})")
 
 
 def to_json(value: Any) -> str:
-    """JSON text of plain values: mappings, sequences, texts, numbers, truth values and None.
+    """JSON text of plain values (mappings, sequences, texts, numbers, truth values and None) and of pydantic's models.
 
     What has no JSON form raises `InputInvalid`: nothing is ever pickled.
     """
@@ -40,7 +41,7 @@ def from_json(text: str) -> Any:
 
 def storable(text: str) -> str:
     """`text` as both databases can hold it; `restored` is the inverse."""
-    if not _UNSTORABLE.search(text):
+    if text.isprintable() or not _UNSTORABLE.search(text):
         return text
     return _UNSTORABLE.sub(lambda found: f"\x1a{ord(found[0]):04x}", text)
 
@@ -98,4 +99,6 @@ def _with_escapes(value: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     raise TypeError(f"{type(value).__name__} has no JSON form")
