@@ -301,10 +301,8 @@ def test_a_request_that_is_another_one_now_is_sent_anew_and_said(store):
 def test_a_call_that_was_under_way_is_named(store):
     first = begun(store, a_model())
     call = next(each for each in store.calls(first.run_id) if each.node_id == "run/synthesis")
-    with store.database._connection() as connection:
-        connection.exec_driver_sql(
-            "UPDATE calls SET payload = NULL, finished_at = NULL WHERE node_id = 'run/synthesis'"
-        )
+    forget = "UPDATE calls SET payload = NULL, finished_at = NULL WHERE node_id = 'run/synthesis'"
+    store.database.run(lambda connection: connection.exec_driver_sql(forget))
     model = a_model()
 
     again = resume(first.run_id, store=store, model=model)
