@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
 
+from orchestra.extension_modules import extension_module
+
 EXACT_CHARACTERS = 4_000_000  # up to here everything is counted
 _WINDOWS = 128
 _WINDOW_CHARACTERS = 8_192
@@ -25,9 +27,8 @@ class _Tokenizer(Protocol):
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> _Tokenizer:
-    from bpe_openai._bindings import tokenizer_for_encoding  # the package itself also loads a slower wrapper
-
-    return cast("_Tokenizer", tokenizer_for_encoding("o200k_base"))
+    bindings = extension_module("bpe_openai", "_bindings")  # the package around it reads all of its tables at once
+    return cast("_Tokenizer", bindings.tokenizer_for_encoding("o200k_base"))
 
 
 def count_tokens(text: str) -> int:

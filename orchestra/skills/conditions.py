@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from orchestra.errors import SkillInvalid
+from orchestra.extension_modules import extension_module
 
 LONGEST_CONDITION = 1000  # characters
 MOST_COMPREHENSIONS = 1  # one within another would take time by the product of their lists
@@ -64,8 +65,7 @@ def _compiled(text: str) -> Any:
         )
     if "//" in text and "\n" in text:
         raise SkillInvalid(f"the condition {text!r} has a comment", cause="a comment would hide what it goes through")
-    import cel
-
+    cel = extension_module("cel", "cel")  # the package around it loads a command with its terminal library
     try:
         return cel.compile(text)
     except ValueError as error:
