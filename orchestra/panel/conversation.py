@@ -16,17 +16,21 @@ log = logging.getLogger("orchestra.panel")
 
 _WITH_QUESTIONS = ("running", "waiting")
 _WITH_FAILURES = ("partial", "failed", "cancelled")
+_AT_REST = ("waiting", "answered", "interrupted")
 _OVER = ("completed", *_WITH_FAILURES)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownTurn:
-    """A turn, the cards of its open questions, and its progress while it runs."""
+    """A turn, the cards of its open questions, and its progress while it runs.
+
+    `is_endable`: a person may end it here, since this panel works on it, or nobody does.
+    """
 
     turn: Turn
     cards: tuple[Card, ...] = ()
     progress: Progress | None = None
-    is_ours: bool = False
+    is_endable: bool = False
     version: str = ""
     """Equal as long as nothing of it has changed; empty while it may."""
 
@@ -49,7 +53,7 @@ def shown_turn(desk: Desk, record: RunRecord) -> ShownTurn:
         turn_of(record, state, nodes),
         tuple(card for asked in questions if (card := _card(asked)) is not None),
         desk.progress.look(record.id, RunningRun.progress) if state == "running" else None,
-        is_ours,
+        is_ours or (not is_held and state in _AT_REST),
         f"{state} {record.ended_at}" if state in _OVER else "",
     )
 

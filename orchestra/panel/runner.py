@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from orchestra import Cancellation, Decision, WorkerPool, orchestrate, resume
 from orchestra.configuration import configure
-from orchestra.errors import OrchestraError, RunBusy, RunNotFound, StoreError, StoreUnavailable, UnexpectedFailure
+from orchestra.errors import (
+    OrchestraError,
+    RunBusy,
+    RunCancelled,
+    RunNotFound,
+    StoreError,
+    StoreUnavailable,
+    UnexpectedFailure,
+)
+from orchestra.result import ErrorReport
+from orchestra.run.keeping import take
 from orchestra.runtime.events import Event
 from orchestra.runtime.questions import AtOnce, checked_decision
 
@@ -111,28 +121,7 @@ class Runner:
 
         Raises `RunNotFound`, `RunBusy` while another process works on it, and what `start` raises.
         """
-        work = _Work(run_id)
-        with self._lock:
-            if run_id in self._work:
-                return
-            self._work[run_id] = work
-
-        def go_on() -> Result:
-            return resume(
-                run_id,
-                store=self._store,
-                model=None if isinstance(self._model, str) else self._model,  # a name is on record, an object is not
-                skills=self._skills,
-                on_event=work.hear,
-                cancellation=work.cancellation,
-                pool=self._pool,
-                on_approval=AtOnce(lambda question: self._answer_of_people(work, question)),
-                tools=self._tools,
-                config=self._config,
-            )
-
-        self._begin(work, go_on)
-        work.begun()
+        self._take_up(_Work(run_id))
 
     def cancel(self, run_id: str) -> bool:
         """End a run; what is finished stays. False if this process does not run it."""
@@ -143,6 +132,23 @@ class Runner:
         work.cancellation.cancel()
         work.nudge()
         return True
+
+    def give_up(self, run_id: str) -> None:
+        """End a run that nobody works on; what it has finished stays. Returns when that goes on.
+
+        It goes on as a run that is cancelled already, so that nothing is asked and its answer is made of what there is.
+        Where it cannot go on any more, it is on record as cancelled. Raises `RunNotFound`, `RunBusy` while somebody
+        works on it, and `StoreError`s.
+        """
+        work = _Work(run_id)
+        work.cancellation.cancel()
+        try:
+            self._take_up(work)
+        except (RunBusy, RunNotFound):
+            raise
+        except OrchestraError as error:
+            log.info("run %s cannot go on, and is given up: %s", run_id, error)
+            _put_on_record_as_cancelled(self._store, run_id)
 
     def is_running(self, run_id: str) -> bool:
         with self._lock:
@@ -193,6 +199,30 @@ class Runner:
             return bool(self._store.approvals(work.run_id, "open"))
         except StoreError:
             return False
+
+    def _take_up(self, work: _Work) -> None:
+        """Go on with its run, unless that is under way here."""
+        with self._lock:
+            if work.run_id in self._work:
+                return
+            self._work[work.run_id] = work
+
+        def go_on() -> Result:
+            return resume(
+                work.run_id,
+                store=self._store,
+                model=None if isinstance(self._model, str) else self._model,  # a name is on record, an object is not
+                skills=self._skills,
+                on_event=work.hear,
+                cancellation=work.cancellation,
+                pool=self._pool,
+                on_approval=AtOnce(lambda question: self._answer_of_people(work, question)),
+                tools=self._tools,
+                config=self._config,
+            )
+
+        self._begin(work, go_on)
+        work.begun()
 
     def _begin(self, work: _Work, run: Callable[[], Result]) -> None:
         with self._lock:
@@ -259,6 +289,16 @@ class Runner:
     def _record_of(self, run_id: str, question: Question) -> ApprovalRecord | None:
         asked = (question.node_id, question.digest)
         return next((each for each in self._store.approvals(run_id) if (each.node_id, each.digest) == asked), None)
+
+
+def _put_on_record_as_cancelled(store: Store, run_id: str) -> None:
+    """Its result goes, since it tells of a run that waits; what was finished stays in the journal."""
+    record = store.find_run(run_id)
+    owner = take(store, record)
+    try:
+        store.end_run(record.id, "cancelled", error=ErrorReport.of(RunCancelled("the run was given up")).model_dump())
+    finally:
+        store.release(record.id, owner)
 
 
 def _decision_of(question: Question, record: ApprovalRecord) -> Decision:

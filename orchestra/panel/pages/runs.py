@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from orchestra.errors import InputInvalid, RunNotFound
+from orchestra.errors import InputInvalid, RunBusy, RunNotFound
 from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.rendering import is_part
 from orchestra.panel.view.turns import page_of
@@ -15,7 +15,7 @@ from orchestra.store import RunRecord
 
 
 async def cancel(request: Request) -> Response:
-    """End a run that this panel started; what it has finished stays."""
+    """End a run that this panel started, or that nobody works on; what it has finished stays."""
     record = await run_in_threadpool(_cancelled, desk_of(request), request.path_params["rid"])
     if is_part(request):
         return Response(status_code=204, headers={"HX-Trigger": "run-changed"})
@@ -31,10 +31,14 @@ async def resume(request: Request) -> Response:
 
 def _cancelled(desk: Desk, run_id: str) -> RunRecord:
     record = _record(desk, run_id)
-    if not desk.runner.cancel(run_id) and record.status == "running" and desk.store.holder(run_id) is not None:
+    if desk.runner.cancel(run_id) or record.status not in ("running", "waiting"):
+        return record
+    try:
+        desk.runner.give_up(run_id)
+    except RunBusy:
         raise InputInvalid(
             "this run is not ended", cause="another process works on it", suggestion="End it where it was started."
-        )
+        ) from None
     return record
 
 
