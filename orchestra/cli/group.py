@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from orchestra.cli.ending import leave
 from orchestra.cli.terminal import say, say_error
 from orchestra.errors import InputInvalid, OrchestraError, RunCancelled, RunWaiting, UnexpectedFailure
 
@@ -81,6 +82,14 @@ class LazyGroup(click.Group):
             return FAILED
         except Exception as error:  # noqa: BLE001 - the last place that can turn a defect into two lines
             return _report(UnexpectedFailure(f"{type(error).__name__}: {error}"), ctx)
+
+    def __call__(self, *args: Any, **extra: Any) -> Any:
+        """The program, as the shell calls it; `main` is the same for whoever goes on afterwards."""
+        try:
+            return self.main(*args, **extra)
+        except SystemExit as end:
+            leave(end.code)
+            raise
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         if not standalone_mode:

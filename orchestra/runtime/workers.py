@@ -85,6 +85,11 @@ class WorkerPool:
     def is_closed(self) -> bool:
         return self._is_closed
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a worker has not come back yet, be it left behind or not."""
+        return self._busy + self._left_behind > 0
+
     def lane(self) -> Lane:
         """A place for one more run."""
         return Lane(self)
@@ -117,6 +122,7 @@ class WorkerPool:
                 self._drop(lane, turn)
                 return
             self._busy -= 1
+            self._left_behind += 1
             executor, self._executor = self._executor, None
             self._put_to_work()
         if executor is not None:
@@ -151,7 +157,9 @@ class WorkerPool:
             tell = turn.work()
             with self._lock:
                 was_left_behind, turn.is_over = turn.is_over, True
-                if not was_left_behind:
+                if was_left_behind:
+                    self._left_behind -= 1
+                else:
                     self._busy -= 1
                     self._looking += 1
             tell()  # whoever hears of it finds the worker free
@@ -170,6 +178,7 @@ class WorkerPool:
     def _start_afresh(self) -> None:
         self._lock = threading.Lock()
         self._busy = 0
+        self._left_behind = 0
         self._looking = 0  # workers that are done with a turn and will look for the next
         self._waiting: deque[Lane] = deque()
         self._executor: ThreadPoolExecutor | None = None
@@ -198,6 +207,11 @@ def give_back(pool: WorkerPool, *, is_busy: bool) -> None:
                 return
             pool = _idle.pop(0)
     pool.close(wait=False)
+
+
+def anyone_at_work() -> bool:
+    """Whether a worker of any pool has not come back: Python waits for it before a process ends."""
+    return any(pool.is_at_work for pool in list(_pools))
 
 
 def _forget_after_fork() -> None:
