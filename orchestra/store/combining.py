@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from orchestra.errors import OrchestraError
+from orchestra.errors import StoreUnavailable
 from orchestra.store.statements import Row, Written
 
 Transact = Callable[[Callable[[Connection], object]], object]
@@ -20,7 +21,7 @@ class _Write:
     statement: Written
     row: Row
     is_done: bool = False
-    error: OrchestraError | None = None
+    error: Exception | None = None
 
 
 class Combined:
@@ -42,33 +43,44 @@ class Combined:
         self._waiting.append(mine)
         with self._turn:
             if not mine.is_done:
-                self._write_all(tuple(self._waiting))
+                self._write_all()
         if mine.error is not None:
             raise mine.error
 
-    def _write_all(self, writes: Sequence[_Write]) -> None:
-        if len(writes) == 1 or not self._are_written_together(writes):
-            for write in writes:
-                self._write_alone(write)
+    def _write_all(self) -> None:
+        writes = [self._waiting[place] for place in range(len(self._waiting))]  # others go on adding to them
+        if len(writes) > 1 and self._are_settled_together(writes):
+            return
         for write in writes:
-            self._waiting.popleft()
-            write.is_done = True
+            self._settle(write, self._written_alone(write))
 
-    def _are_written_together(self, writes: Sequence[_Write]) -> bool:
-        """False where one of them stood in the way of all."""
+    def _are_settled_together(self, writes: Sequence[_Write]) -> bool:
+        """False where one of them stood in the way of all. A store that cannot be reached is asked once for all."""
 
         def write_each(connection: Connection) -> None:
             for write in writes:
                 write.statement.execute(connection, write.row)
 
+        error = None
         try:
             self._transact(write_each)
-        except OrchestraError:
+        except StoreUnavailable as raised:
+            error = raised
+        except Exception:  # noqa: BLE001 - raised anew for the row that it is about
             return False
+        for write in writes:
+            self._settle(write, copy(error))  # each is raised on a thread of its own
         return True
 
-    def _write_alone(self, write: _Write) -> None:
+    def _written_alone(self, write: _Write) -> Exception | None:
+        """What went wrong with it, a defect included: only the thread whose row it is shall meet with that."""
         try:
             self._run(lambda connection: write.statement.execute(connection, write.row))
-        except OrchestraError as error:
-            write.error = error
+        except Exception as error:  # noqa: BLE001 - raised where it belongs
+            return error
+        return None
+
+    def _settle(self, write: _Write, error: Exception | None) -> None:
+        self._waiting.popleft()
+        write.error = error
+        write.is_done = True

@@ -95,6 +95,8 @@ class Database:
 
     def together(self, work: Callable[[], T]) -> T:
         """What `work` does on the store from this thread, in one transaction: all of it or nothing."""
+        if self._joined is not None:
+            return work()
 
         def joining(connection: Connection) -> T:
             self._local.connection = connection

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
 from records_for_tests import a_run, node_event
 
-from orchestra.errors import InputInvalid, OrchestraError, RunNotFound
+from orchestra.errors import InputInvalid, OrchestraError, RunNotFound, StoreUnavailable
 from orchestra.store import Store
 from orchestra.store.combining import Combined
 from orchestra.store.statements import Upsert
@@ -48,6 +50,18 @@ def test_together_within_together_is_one(store: Store) -> None:
     with pytest.raises(InputInvalid):
         store.together(outer)
     assert (store.run("r1"), store.run("r2")) == (None, None)
+
+
+def test_what_follows_a_part_that_is_done_together_belongs_to_the_whole(store: Store) -> None:
+    def outer() -> None:
+        store.together(lambda: store.begin_run(a_run()))
+        store.append_events("r1", [node_event(1, "run")])
+        store.begin_call("r1", "run/plan", "model", "f")
+        raise InputInvalid("no")
+
+    with pytest.raises(InputInvalid):
+        store.together(outer)
+    assert store.run("r1") is None
 
 
 def test_other_threads_wait_and_see_the_whole(store: Store) -> None:
@@ -109,25 +123,38 @@ class _Writer:
         self.alone = 0
         self.together = 0
         self.is_open = threading.Event()
-        self.fails = False
+        self.error: OrchestraError | None = None
 
     def run(self, work: object) -> None:
         self.alone += 1
         self.is_open.wait(10)
 
     def transact(self, work: object) -> None:
-        if self.fails:
-            raise RunNotFound("one of them")
+        if self.error is not None:
+            raise self.error
         self.together += 1
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_those_that_wait_share_one_transaction_and_are_tried_one_by_one_where_it_fails(fails: bool) -> None:
+@pytest.mark.parametrize(
+    ("error", "alone", "together", "refused"),
+    [(None, 1, 1, 0), (RunNotFound("one of them"), 6, 0, 0), (StoreUnavailable("it is locked"), 1, 0, 5)],
+)
+def test_those_that_wait_share_one_transaction_and_are_tried_one_by_one_where_one_of_them_fails(
+    error: OrchestraError | None, alone: int, together: int, refused: int
+) -> None:
     writer = _Writer()
-    writer.fails = fails
+    writer.error = error
+    errors: list[StoreUnavailable] = []
+
+    def write(number: int) -> None:
+        try:
+            combined.write(statement, {"run_id": str(number)})
+        except StoreUnavailable as raised:
+            errors.append(raised)
+
     combined = Combined(writer.run, writer.transact)
     statement = Upsert(calls)
-    threads = [threading.Thread(target=combined.write, args=(statement, {"run_id": str(n)})) for n in range(6)]
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
     threads[0].start()
     while writer.alone == 0:
         time.sleep(0.001)
@@ -138,7 +165,8 @@ def test_those_that_wait_share_one_transaction_and_are_tried_one_by_one_where_it
     writer.is_open.set()
     for thread in threads:
         thread.join(10)
-    assert (writer.alone, writer.together) == ((6, 0) if fails else (1, 1))
+    assert (writer.alone, writer.together) == (alone, together)
+    assert len({id(raised) for raised in errors}) == refused
     assert not combined._waiting
 
 
@@ -161,6 +189,16 @@ def test_a_write_that_was_cut_off_is_made_up_for_by_the_next_one() -> None:
     combined.write(Upsert(calls), {"run_id": "2"})
     assert written == ["cut off", "together"]
     assert not combined._waiting
+
+
+def test_a_defect_is_met_with_by_the_thread_whose_row_it_is_and_by_no_other(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs.db") as store:
+        store.begin_run(a_run())
+        no_text: Any = 5
+        with pytest.raises(AttributeError):
+            store.begin_call("r1", no_text, "model", "f")
+        store.begin_call("r1", "n1", "model", "f")
+        assert [call.node_id for call in store.calls("r1")] == ["n1"]
 
 
 def test_an_error_of_the_store_reaches_each_who_writes() -> None:
