@@ -52,5 +52,6 @@ class Inbox:
         return is_behind or action is not None
 
     def _catch_up(self) -> None:
-        while self._by_the_way:
+        """Do what is there by now; what comes meanwhile is not to keep the thread from all else."""
+        for _ in range(len(self._by_the_way)):
             self._by_the_way.popleft()()

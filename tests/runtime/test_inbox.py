@@ -56,5 +56,19 @@ def test_nothing_that_threads_post_is_lost() -> None:
     assert len(heard) == total
 
 
+def test_what_comes_by_the_way_without_end_keeps_nothing_else_from_being_done() -> None:
+    inbox, done = Inbox(), list[int]()
+
+    def come_again(number: int = 0) -> None:
+        done.append(number)
+        if number < 1000:
+            inbox.post_soon(lambda: come_again(number + 1))
+
+    come_again()
+    inbox.post(lambda: done.append(-1))
+    inbox.wait(0.0)
+    assert done.index(-1) == 2
+
+
 def test_waiting_for_nothing_ends_and_says_so() -> None:
     assert Inbox().wait(0.05) is False
