@@ -52,7 +52,7 @@
   const open = () => {
     if (source || !body.dataset.live || document.hidden) return;
     source = new EventSource(address());
-    source.addEventListener("open", () => say("live"));
+    source.addEventListener("open", letIn);
     source.addEventListener("error", lost);
     source.addEventListener("run", (event) => {
       lastId = event.lastEventId || lastId;
@@ -72,13 +72,42 @@
   // A browser connects anew by itself, but not after an answer that is no stream.
 
   const AGAIN_MS = 3000;
+  const LET_OUT_MS = 15000; // until it is tried again where the panel does not let this page in any more
+  const GONE_MS = 10000; // after which a panel that does not answer is told of in words
+  let lostAt = 0;
 
-  const lost = () => {
+  const lost = async () => {
     say("reconnecting");
+    lostAt = lostAt || Date.now();
+    if (Date.now() - lostAt > GONE_MS) tellFault("gone");
     if (source.readyState !== EventSource.CLOSED) return;
     close();
-    setTimeout(open, AGAIN_MS);
+    const isLetOut = await fetch(location.href, { method: "HEAD" }).then((answer) => answer.status === 403, () => false);
+    if (isLetOut) letOut();
+    setTimeout(open, isLetOut ? LET_OUT_MS : AGAIN_MS);
   };
+
+  const tellFault = (name) =>
+    document.querySelectorAll("[data-fault]").forEach((each) => (each.hidden = each.dataset.fault !== name));
+
+  const letIn = () => {
+    say("live");
+    lostAt = 0;
+    tellFault("");
+  };
+
+  // A panel that was started again has another secret: its refusal takes the place of nothing that is shown.
+
+  const letOut = () => {
+    say("not let in");
+    tellFault("let-out");
+  };
+
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status !== 403 || event.detail.requestConfig.verb !== "get") return;
+    event.detail.shouldSwap = false;
+    letOut();
+  });
 
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   window.addEventListener("pagehide", close);
