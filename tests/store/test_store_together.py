@@ -41,6 +41,21 @@ def test_what_fails_midway_leaves_nothing(store: Store) -> None:
     assert store.lease("r1", "me", 60)
 
 
+def test_what_has_no_json_form_is_refused_midway_and_what_is_done_instead_stands(store: Store) -> None:
+    store.begin_run(a_run())
+
+    def end() -> None:
+        store.append_events("r1", [node_event(1, "run")])
+        with pytest.raises(InputInvalid):
+            store.end_run("r1", "completed", result={"answer": object()})
+        store.end_run("r1", "completed")
+
+    store.together(end)
+    assert store.run_status("r1") == "completed"
+    with pytest.raises(InputInvalid):
+        store.finish_call("r1", "run/plan", "model", "f", 1, {"answer": object()})
+
+
 def test_together_within_together_is_one(store: Store) -> None:
     def outer() -> None:
         store.begin_run(a_run("r1"))
