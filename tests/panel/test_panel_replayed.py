@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from records_for_tests import a_run, node_event
 from orchestra.errors import StoreDamaged
 from orchestra.panel.folded.replays import Replays
 from orchestra.panel.view.replayed import Timeline, nodes_at
-from orchestra.runtime.events import PointerResolved, RouteCompleted
+from orchestra.runtime.events import PointerResolved, RouteCompleted, StrategyChosen
 from orchestra.store import Store
 
 NODES = ("run", "run/plan", "run/subtask-1", "run/subtask-2")
@@ -111,3 +111,33 @@ def test_what_is_held_of_runs_has_a_bound_and_all_are_answered(tmp_path) -> None
 
         assert found == [9] * 6
         assert replays.size <= 25
+
+
+def test_a_jump_reads_each_event_once_and_none_behind_the_moment_that_is_asked_for(tmp_path, monkeypatch) -> None:
+    events = [node_event(each, f"run/{each}") for each in range(1, 5001)]
+    events[99] = StrategyChosen(sequence=100, strategy="full", reason="as asked for").to_dict()
+    read: list[int] = []
+
+    with stored(tmp_path / "runs.db", [events]) as store:
+        paged = Store.events
+
+        def counted(*asked: Any, **options: Any) -> Iterator[Mapping[str, Any]]:
+            for event in paged(*asked, **options):
+                read.append(event["sequence"])
+                yield event
+
+        monkeypatch.setattr(Store, "events", counted)
+        replays = Replays(store)
+        assert len(replays.nodes("r1", 200)) == 199
+        assert replays.remarks("r1", 200, None).strategy == "full"
+        assert replays.remarks("r1", 99, None).strategy == ""
+        assert len(replays.nodes("r1", 300)) == 299
+
+    assert read == list(range(1, 301))
+
+
+def test_a_moment_between_two_events_is_that_of_the_earlier_one(tmp_path) -> None:
+    with stored(tmp_path / "runs.db", [[node_event(each, f"run/{each}") for each in (1, 2, 9)]]) as store:
+        replays = Replays(store)
+
+        assert [len(replays.nodes("r1", at)) for at in (1, 5, 8, 9, 50, 2)] == [1, 2, 2, 3, 3, 2]

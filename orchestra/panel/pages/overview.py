@@ -16,7 +16,7 @@ from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.gantt import gantt_of
 from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.overview import overview_of, result_of
-from orchestra.panel.view.remarks import Remarks
+from orchestra.panel.view.remarks import Remarks, RunRemarks
 from orchestra.panel.view.statuses import StatusShown, Tone, status_shown
 from orchestra.panel.view.turns import SIGNS, state_of
 from orchestra.panel.view.visible import one_line
@@ -64,8 +64,9 @@ def overview(request: Request) -> Response:
 
 def _remarks(desk: Desk, run_id: str, at: int | None) -> Remarks:
     """What the events have told by now, or by the event `at`."""
-    moment = None if at is None else _moment(desk.store, run_id, at)
-    return desk.remarks.look(run_id, lambda told: told.remarks(at, moment))
+    if at is None:
+        return desk.remarks.look(run_id, RunRemarks.remarks)
+    return desk.feeds.replays.remarks(run_id, at, _moment(desk.store, run_id, at))
 
 
 def _moment(store: Store, run_id: str, at: int) -> float | None:
