@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from orchestra.configuration import configure
 from orchestra.document import DocumentSet, cite
-from orchestra.errors import InputInvalid
+from orchestra.errors import InputInvalid, RunWaiting
 from orchestra.models.protocol import Cancellation, Finding
 from orchestra.planning.direct import is_direct
 from orchestra.planning.history import read_turns
@@ -263,11 +263,15 @@ async def story_of(run: Run, given_plan: PlanChoice | None, schema: AnswerSchema
     """The phases of a run, in order."""
     run.start()
     layers = Layers.of(run)
-    await pass_gates(layers, has_plan=given_plan is not None)
     enhancing = Enhancing(layers)
-    enhancing.start()
-    prepared = await prepare(layers, enhancing)
-    plan = await decide(run) if given_plan is None else take_plan(run, given_plan)
+    try:
+        await pass_gates(layers, has_plan=given_plan is not None)
+        enhancing.start()
+        prepared = await prepare(layers, enhancing)
+        plan = await decide(run) if given_plan is None else take_plan(run, given_plan)
+    except RunWaiting:
+        await enhancing.end(Draft(""))
+        return report(run, None, (), (), Draft(""), layers)
     plan = check_self_answers(run, plan)
     assignments = assemble(run, plan)
     if schema is not None and is_direct(plan) and not prepared and not tool_names(run, assignments[0].skill):

@@ -54,15 +54,17 @@ UNUSED = UsageReport()
 
 def report(
     run: Run,
-    plan: Plan,
+    plan: Plan | None,
     assignments: Sequence[Assignment],
     findings: Sequence[Finding],
     draft: Draft,
     layers: Layers,
 ) -> Result:
-    """The result of a run, and the event that ends it."""
+    """The result of a run, and the event that ends it. `plan` is None where it waits before there is one."""
     answer, citations = _cited(run, draft.text)
-    subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in plan.subtasks]
+    planned = () if plan is None else plan.subtasks
+    subtasks = [_subtask_result(run, subtask, assignments, findings) for subtask in planned]
+    self_answered = sum(subtask.is_self_answered for subtask in planned)
     usage = RunUsage(
         plan=_usage(run, PLANNING, run.planner),
         subtasks=_usage(run, WORK, run.worker),
@@ -83,8 +85,8 @@ def report(
         subtasks=tuple(subtasks),
         usage=usage,
         savings=_savings(run, findings, draft, usage),
-        self_answered=len(plan.self_answered),
-        delegated=len(plan.delegated),
+        self_answered=self_answered,
+        delegated=len(planned) - self_answered,
         warnings=tuple(run.notices),
         errors=tuple(ErrorReport.of(error) for error in run.errors),
         waiting=_waiting(run),

@@ -36,12 +36,12 @@ class ToolCallReport(Frozen):
 
 class LayerSkillReport(Frozen):
     """One skill that stood around the task. A gate that does not hold and does not block is "degraded", an enhancement
-    that was not done when the grace period ended is "late".
+    that was not done when the grace period ended is "late". One that is "waiting" asks a person.
     """
 
     skill: str
     layer: Literal["guarantee", "enhancement", "execution"]
-    status: Literal["completed", "failed", "degraded", "skipped", "late"]
+    status: Literal["completed", "failed", "degraded", "skipped", "late", "waiting"]
     output: SerializeAsAny[Any] = None
     reason: str = ""
     usage: UsageReport = UsageReport()

@@ -33,13 +33,14 @@ class Result(Frozen):
     `status` is "completed" when everything asked for is there, "partial" when something is missing (see `errors`,
     each subtask's `error`, and the warnings SUBTASK_INSUFFICIENT), "failed" when there is no answer at all, and
     "waiting" when people have been asked what stands in `waiting` and have not answered yet: what could go on without
-    them is in `subtasks`, and there is no answer before the run is resumed.
+    them is in `subtasks`, and there is no answer before the run is resumed. Where it waits before anything is planned,
+    as for a gate, `plan` is None.
     """
 
     task: str
     answer: str
     status: RunStatus
-    plan: Plan
+    plan: Plan | None
     strategy: StrategyReport | None = None
     data: SerializeAsAny[Any] = None
     citations: tuple[Citation, ...] = ()

@@ -17,7 +17,7 @@ def capsule(result: Result) -> str:
     if result.strategy is not None and result.strategy.chosen == "route":
         return _route_capsule(result)
     parts = [
-        f"routed {result.delegated} {'skill' if result.delegated == 1 else 'skills'}",
+        "" if result.plan is None else f"routed {_counted(result.delegated, 'skill')}",
         f"{result.self_answered} self-answered" if result.self_answered else "",
         duration_words(result.duration_ms),
         _outcome(result),
@@ -95,6 +95,8 @@ def _outcome(result: Result) -> str:
     succeeded = sum(subtask.status == "completed" for subtask in sent)
     if result.status == "completed":
         return "all succeeded"
+    if result.plan is None:
+        return result.status
     if result.status == "waiting":
         return f"{succeeded} of {len(sent)} succeeded, waiting"
     if result.status == "failed" and not succeeded:

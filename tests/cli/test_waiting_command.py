@@ -106,6 +106,27 @@ def test_a_run_waits_is_approved_and_goes_on_each_in_its_own_process(orchestra, 
     assert provider.asked == [PLAIN, CAREFUL, JOINED]
 
 
+def test_a_run_waits_for_what_a_gate_asks_before_anything_is_planned(orchestra, begin, provider, tmp_path) -> None:
+    gate = tmp_path / "skills" / "calm"
+    gate.mkdir()
+    (gate / "SKILL.md").write_text("---\nname: calm\ndescription: Is it calm?\napproval: required\n---\nCode.\n")
+    (gate / "skill.yaml").write_text("type: code\nfunction: calm.py:calm\nlayer: guarantee\n")
+    (gate / "calm.py").write_text("def calm() -> bool:\n    return True\n")
+    begin[begin.index("--plan") + 1].write_text(
+        json.dumps({"subtasks": [{"id": "1", "task": PLAIN, "skill": "critique"}], "reasoning": ""})
+    )
+
+    waiting = orchestra(*begin)
+    result = json.loads(waiting.stdout)
+    approved = orchestra("approve", result["run_id"], "--yes")
+    resumed = orchestra("resume", result["run_id"])
+
+    assert (waiting.returncode, result["status"], result["plan"]) == (4, "waiting", None)
+    assert f"orchestra approve {result['run_id']} run/gate-calm" in waiting.stderr
+    assert (approved.returncode, resumed.returncode) == (0, 0), resumed.stderr
+    assert provider.asked == [PLAIN]
+
+
 def test_an_approval_outlives_a_killed_process(orchestra, begin, provider, store_url: str) -> None:
     run_id = begun(orchestra, begin)
     orchestra("approve", run_id, "subtask-1", "--yes")

@@ -14,12 +14,15 @@ from orchestra.errors import ApprovalRejected, RunWaiting, StoreUnavailable
 from orchestra.models.protocol import Findings, ModelReply, ToolCall, Usage
 from orchestra.pipeline import resume
 from orchestra.result import Result
+from orchestra.result.words import capsule
 from orchestra.run import Run
 from orchestra.run.approvals import ask_person
 from orchestra.run.journal import StoreJournal
 from orchestra.runtime.events import EffectReplayed, NodeUpdated, QuestionAsked, RouteCompleted
 from orchestra.runtime.questions import Decision, Question
 from orchestra.settings import Services, Settings
+from orchestra.skills import Skill, SkillLibrary
+from orchestra.skills.manifest import Manifest
 
 CAREFUL = {"careful": {"description": "Careful work.", "system_prompt": "Take care.", "needs_approval": True}}
 PLAN = plan_of(
@@ -369,15 +372,49 @@ def test_what_several_tools_of_one_turn_ask_is_answered_one_by_one(store):
     assert len(model.requests) == 2
 
 
-def test_a_run_that_waits_before_there_is_a_plan_says_how_it_goes_on(store):
-    gate = {"description": "A gate.", "system_prompt": "Is it fine?", "layer": "guarantee", "needs_approval": True}
-
-    with pytest.raises(RunWaiting) as raised:
-        begin(store, Named(), skills={"gate": gate})
-
-    (run,) = store.runs()
-    assert f"`orchestra approve {run.id}`" in raised.value.suggestion
-    assert (run.status, [record.node_id for record in store.approvals(run.id, "open")]) == (
-        "waiting",
-        ["run/gate-gate"],
+def asking_first(layer):
+    """A library with a skill that needs approval before anything is planned."""
+    skill = Skill("first", "Asks.", "-", layer=layer, function=lambda: {"ok": True}, needs_approval=True)
+    return SkillLibrary(
+        [Manifest("first", "Asks.", type="code", layer=layer, given=skill, source="custom", applies="true")]
     )
+
+
+@pytest.mark.parametrize(("layer", "node"), [("guarantee", "run/gate-first"), ("execution", "run/work-first")])
+def test_a_run_that_waits_before_there_is_a_plan_has_a_result_and_goes_on(store, layer, node):
+    model, events, skills = Named(), [], asking_first(layer)
+    options = {"skills": skills, "plan": plan_of({"task": "What was earned?", "context_pointers": REVENUE})}
+
+    first = begin(store, model, on_event=events.append, **options)
+
+    assert (first.status, first.answer, first.plan, first.subtasks, first.errors) == ("waiting", "", None, (), ())
+    assert [(asked.node_id, asked.title) for asked in first.waiting] == [(node, "Run the skill first?")]
+    assert [(layer.skill, layer.status) for layer in first.layers if layer.skill == "first"] == [("first", "waiting")]
+    assert model.requests == []
+    assert (store.run(first.run_id).status, store.run(first.run_id).error) == ("waiting", None)
+    assert Result.model_validate(store.run(first.run_id).result) == first
+    assert [event.status for event in events if isinstance(event, RouteCompleted)] == ["confirm_required"]
+
+    answer(store, first.run_id)
+    last = resume(first.run_id, store=store, model=model, skills=skills)
+
+    assert last.status == "completed"
+    assert len(last.plan.subtasks) == 1
+    assert next(each.output for each in last.layers if each.skill == "first") == {"ok": True}
+
+
+def test_what_stands_beside_the_work_ends_while_a_skill_before_the_answer_waits(store):
+    beside = Skill("beside", "Beside.", "-", layer="enhancement", function=lambda: "done")
+    known = Manifest("beside", "Beside.", type="code", layer="enhancement", given=beside, source="custom")
+    library = SkillLibrary([*asking_first("execution").manifests.values(), known])
+
+    result = begin(store, Named(), skills=library, mode="standard")
+
+    assert result.status == "waiting"
+    assert [each.output for each in result.layers if each.skill == "beside"] == ["done"]
+
+
+def test_what_a_gate_waits_for_is_said_in_the_words_of_a_run_without_a_plan(store):
+    result = begin(store, Named(), skills=asking_first("guarantee"))
+
+    assert capsule(result).partition(" · ")[2] == "waiting · 0 tokens in"

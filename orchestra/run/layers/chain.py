@@ -24,7 +24,7 @@ from orchestra.skills.skill import SHIPPED
 from orchestra.skills.trees.nesting import check_nesting
 from orchestra.skills.trees.parameters import Parameters
 
-LayerStatus = Literal["completed", "failed", "degraded", "skipped", "late"]
+LayerStatus = Literal["completed", "failed", "degraded", "skipped", "late", "waiting"]
 _NODE_NAMES: Mapping[Layer, str] = {"guarantee": "gate", "enhancement": "enhance", "execution": "work"}
 
 

@@ -78,7 +78,7 @@ class Enhancing:
         needing = {ANSWER}
         for _ in steps:
             needing.update(step.skill for step in steps if needing.intersection(step.waits_for))
-        return [self._jobs[step.skill] for step in steps if step.skill not in needing]
+        return [self._jobs[step.skill] for step in steps if step.skill in self._jobs and step.skill not in needing]
 
     async def _perform(self, step: ChainStep, node: Node) -> None:
         layers = self._layers

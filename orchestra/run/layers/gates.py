@@ -56,6 +56,8 @@ async def _try(layers: Layers, step: ChainStep) -> tuple[str, OrchestraError | N
             raise GateFailed(reason)
 
     error = await (_by_itself(run, work(), node) if ours is None else run.scheduler.within(work(), node))
+    if isinstance(error, RunWaiting):
+        layers.outcomes[step.skill] = LayerOutcome(step.skill, "guarantee", "waiting", node, reason=error.what)
     if isinstance(error, RunWaiting | RunCancelled):
         raise error
     if error is not None and step.skill not in layers.outcomes:

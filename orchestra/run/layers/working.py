@@ -81,6 +81,9 @@ async def _perform(layers: Layers, step: ChainStep, wait_for: Callable[[Sequence
     job = run.scheduler.spawn(work(), node)
     await run.scheduler.join([job])
     error = job.error
+    if isinstance(error, RunWaiting):
+        layers.outcomes[step.skill] = LayerOutcome(step.skill, "execution", "waiting", node, reason=error.what)
+        raise error
     status = "completed" if error is None else "failed" if step.is_blocking else "degraded"
     output = job.result if error is None else None
     reason = "" if error is None else error.what
