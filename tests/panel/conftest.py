@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,15 +88,54 @@ def patient() -> Iterator[None]:
     expect.set_options(timeout=5_000)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """For one module: as long as it lives, its event loop counts as running on this thread, and others need theirs."""
+class Launched:
+    """One Chromium for the tests that come one after another and look at pages.
+
+    As long as it lives, its event loop counts as running on this thread, and other tests need theirs.
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._browser: Browser | None = None
+
+    def browser(self) -> Browser:
+        if self._browser is None:
+            playwright = self._stack.enter_context(sync_playwright())
+            self._browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
+            self._stack.callback(self._browser.close)
+        return self._browser
+
+    def end(self) -> None:
+        self._browser = None
+        self._stack.close()
+
+
+launched = Launched()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that look at pages come last, one after another."""
+    items.sort(key=_looks_at_pages)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None]:
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or not _looks_at_pages(nextitem):
+            launched.end()
+
+
+def _looks_at_pages(item: pytest.Item) -> bool:
+    return "browser" in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture
+def browser() -> Browser:
     if not CHROMIUM:
         pytest.skip("Chromium is not installed: apt-get install chromium, or name one in ORCHESTRA_TEST_CHROMIUM")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS)
-        yield launched
-        launched.close()
+    return launched.browser()
 
 
 @pytest.fixture
