@@ -7,10 +7,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from orchestra.errors import RunNotFound
+from orchestra.panel.checked import read_query
 from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.ids import session_key
 from orchestra.panel.live.feed import mark_of
 from orchestra.panel.rendering import render, segment
+from orchestra.panel.view.graph_query import Moment
+from orchestra.panel.view.pacing import SPEEDS
 from orchestra.panel.view.preferences import COOKIE, read_preferences
 from orchestra.store import RunRecord
 
@@ -59,6 +62,7 @@ def _page(request: Request, session_id: str, found: RunRecord | None) -> Respons
     tab = request.query_params.get("tab", "")
     tab = tab if tab in TABS else "overview"
     node = request.query_params.get("node", "")
+    last = desk_of(request).store.last_sequence(found.id) if found else 0
     return render(
         request,
         "home.html",
@@ -67,11 +71,19 @@ def _page(request: Request, session_id: str, found: RunRecord | None) -> Respons
         tab=tab,
         tabs=TABS,
         node=node,
-        last_sequence=desk_of(request).store.last_sequence(found.id) if found else 0,
+        last=last,
+        at=_replayed_at(request, found, last),
+        speeds=SPEEDS,
         list_mark=mark_of(desk_of(request).store),
         is_panel_kept=read_preferences(request.cookies.get(COOKIE)).is_panel_kept,
         is_advanced=tab == "logs" or request.cookies.get("orchestra-advanced") == "1",
     )
+
+
+def _replayed_at(request: Request, found: RunRecord | None, last: int) -> int | None:
+    """The place of a replay that the address names, in a run that can be played again."""
+    at = read_query(request.query_params, Moment).at
+    return None if at is None or found is None or found.status == "running" else min(at, last)
 
 
 routes: list[BaseRoute] = [

@@ -18,7 +18,7 @@ from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.logs import PAGE, TYPES, LogQuery, as_shown, chosen, file_name, page_of, row_of
-from orchestra.panel.view.pacing import frames
+from orchestra.panel.view.pacing import SPEEDS, frames
 from orchestra.panel.view.statuses import status_shown
 from orchestra.panel.view.visible import one_line
 from orchestra.runtime.node import Status
@@ -27,7 +27,6 @@ from orchestra.store import RunRecord
 SEARCH_S = 2.0  # after which a search shows what it has found, and offers to go on
 MOST_FRAMES = 300  # of a replay, fetched at a time
 _LOOK_BACK = 200  # events read at a time on the way back
-SPEEDS = (0.5, 1, 2, 5, 10, 25, 50)
 
 
 class _Event(BaseModel):
@@ -98,7 +97,7 @@ def player(request: Request) -> Response:
     """The controls of a replay."""
     desk, run = _desk_and_run(request)
     last = desk.store.last_sequence(run.id)
-    return render(request, "parts/player.html", run=run, last=last, speeds=SPEEDS)
+    return render(request, "parts/player.html", run=run, last=last, speeds=SPEEDS, at=None)
 
 
 def replay(request: Request) -> Response:

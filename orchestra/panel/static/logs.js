@@ -43,12 +43,12 @@
 
   // The replay. `at` is the event that the panel shows; null is now.
 
-  let at = null;
+  const player = () => document.querySelector("[data-player]");
+
+  let at = player()?.dataset.at ? Number(player().dataset.at) : null;
   let isPlaying = false;
   let timer = 0;
   let turn = 0; // a press makes what was fetched before it late
-
-  const player = () => document.querySelector("[data-player]");
   const control = (name) => player().querySelector(`[data-play="${name}"]`);
   const last = () => Number(player().dataset.last);
   const address = (name, query) => `/runs/${encodeURIComponent(player().dataset.player)}/${name}?${new URLSearchParams(query)}`;
@@ -62,6 +62,22 @@
     event.detail.path = path.replace(/([?&])at=\d+&?/, "$1");
     parameters.at = at;
   });
+
+  // The address names the place, so that a page that is loaded again shows it.
+
+  const NOTED_MS = 1000; // while it plays: browsers take only so many changes of an address
+  let noting = 0;
+
+  const note = () => {
+    clearTimeout(noting);
+    noting = 0;
+    const shown = new URL(location.href);
+    if (at === null) shown.searchParams.delete("at");
+    else shown.searchParams.set("at", at);
+    if (shown.href !== location.href) history.replaceState(history.state, "", shown);
+  };
+  const noteSoon = () => (noting = noting || setTimeout(note, NOTED_MS));
+  body.addEventListener("htmx:pushedIntoHistory", note); // another view of the same moment
 
   const refresh = () => {
     const graph = document.querySelector("#panel-body > .graph");
@@ -80,6 +96,8 @@
       control("place").value = place;
       player().querySelector("output").textContent = `event ${place.toLocaleString("en")} of ${last().toLocaleString("en")}${says ? `: ${says}` : ""}`;
     }
+    if (isPlaying) noteSoon();
+    else note();
     refresh();
   };
 
@@ -88,6 +106,7 @@
     isPlaying = false;
     clearTimeout(timer);
     if (!player()) return;
+    note();
     player().querySelector("output").setAttribute("aria-live", "polite");
     control("toggle").textContent = "Play";
     control("toggle").setAttribute("aria-pressed", "false");

@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestra.runtime.recorded_events import shown_pause, with_pauses
 
+SPEEDS = (0.5, 1, 2, 5, 10, 25, 50)
 LEAST_S = 0.3  # from one picture to the next: what comes sooner is shown with it
 
 
