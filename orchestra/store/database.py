@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 BUSY_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5
+_STILL_S = 1.0  # how long a fork waits for what is under way
 RECONNECT_S = 5.0  # how long a call waits for a server that is being restarted
 _PAUSES_S = (0.0, 0.1, 0.2, 0.4, 0.8, 1.0)
 _PRAGMAS = (
@@ -144,6 +145,17 @@ class Database:
     def is_closed(self) -> bool:
         return self._is_closed
 
+    def hold_still(self) -> bool:
+        """Before a fork: wait until nobody is at work on SQLite, because the child would hold its locks for good.
+
+        False where there is nothing to wait for, or no end of it.
+        """
+        return self.location.is_sqlite and self._lock.acquire(timeout=_STILL_S)
+
+    def go_on(self) -> None:
+        """After a fork, in the parent: what waits because of `hold_still` goes on."""
+        self._lock.release()
+
     def begin_anew(self) -> None:
         """In a forked child: leave the parent's connections alone, and make our own on demand."""
         _left_to_the_parent.append((self._engine, self._held))
@@ -190,13 +202,25 @@ _databases: weakref.WeakSet[Database] = weakref.WeakSet()
 _left_to_the_parent: list[Any] = []  # kept, because collecting them would close what the parent uses
 
 
-def _after_fork() -> None:
+_forking = threading.local()
+
+
+def _before_fork() -> None:
+    _forking.still = [database for database in list(_databases) if database.hold_still()]
+
+
+def _after_fork_in_parent() -> None:
+    for database in _forking.still:
+        database.go_on()
+
+
+def _after_fork_in_child() -> None:
     for database in list(_databases):
         database.begin_anew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
 
 
 def _engine(location: Location) -> Engine:

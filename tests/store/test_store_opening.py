@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -221,6 +222,30 @@ def test_a_forked_child_and_its_parent_both_go_on(store: Store) -> None:
 
     assert child.exitcode == 0
     assert {run.id for run in store.runs()} == {"parent 1", "child", "parent 2"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
+def test_a_child_that_is_forked_in_the_middle_of_a_transaction_can_write(store: Store) -> None:
+    is_midway = threading.Event()
+
+    def begin() -> None:
+        store.begin_run(a_run("parent"))
+        is_midway.set()
+        time.sleep(0.2)
+
+    at_work = threading.Thread(target=store.together, args=(begin,))
+    at_work.start()
+    is_midway.wait()
+
+    child = multiprocessing.get_context("fork").Process(target=_begin_in_child, args=(store,))
+    child.start()
+    child.join(30)
+    at_work.join()
+    if child.exitcode is None:
+        child.kill()
+
+    assert child.exitcode == 0
+    assert {run.id for run in store.runs()} == {"parent", "child"}
 
 
 def _hold(store: Store, is_held: threading.Event, is_forked: threading.Event) -> None:
