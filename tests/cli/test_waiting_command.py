@@ -1,4 +1,4 @@
-"""A run that waits: `orchestra run`, `approve` and `resume`, each in a process of its own, with one store."""
+"""A run that waits: `orchestra run`, `approve` and `resume` with one store, in processes of their own where it counts."""
 
 from __future__ import annotations
 
@@ -69,11 +69,22 @@ def begin(report: Path, tmp_path: Path) -> list[object]:
 
 
 @pytest.fixture
-def orchestra(spawn, store_url: str, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def apart(spawn, store_url: str) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs the command in a process of its own, on the test's store."""
 
     def run(*arguments: object):
-        return spawn(*arguments, "--store", store_url, "--json", XDG_STATE_HOME=str(tmp_path / "state"))
+        return spawn(*arguments, "--store", store_url, "--json")
+
+    return run
+
+
+@pytest.fixture
+def orchestra(call, store_url: str) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the command in this process, on the test's store."""
+
+    def run(*arguments: object):
+        done = call(*arguments, "--store", store_url, "--json")
+        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     return run
 
@@ -85,15 +96,15 @@ def begun(orchestra, begin) -> str:
     return json.loads(done.stdout)["run_id"]
 
 
-def test_a_run_waits_is_approved_and_goes_on_each_in_its_own_process(orchestra, begin, provider) -> None:
-    waiting = orchestra(*begin)
+def test_a_run_waits_is_approved_and_goes_on_each_in_its_own_process(apart, orchestra, begin, provider) -> None:
+    waiting = apart(*begin)
     result = json.loads(waiting.stdout)
     run_id = result["run_id"]
     too_early = orchestra("resume", run_id)
     asked_at_first = list(provider.asked)
     shown = orchestra("approve", run_id)
-    approved = orchestra("approve", run_id, "subtask-1", "--yes", "--digest", result["waiting"][0]["digest"])
-    resumed = orchestra("resume", run_id)
+    approved = apart("approve", run_id, "subtask-1", "--yes", "--digest", result["waiting"][0]["digest"])
+    resumed = apart("resume", run_id)
 
     assert (waiting.returncode, result["status"], too_early.returncode) == (4, "waiting", 4)
     assert asked_at_first == [PLAIN]
@@ -168,13 +179,13 @@ def test_what_a_killed_process_was_asking_on_a_terminal_can_be_answered_elsewher
 
 
 @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
-def test_of_two_processes_that_answer_at_once_one_wins_and_the_other_is_told(orchestra, begin, provider) -> None:
+def test_of_two_processes_that_answer_at_once_one_wins_and_the_other_is_told(apart, orchestra, begin, provider) -> None:
     run_id = begun(orchestra, begin)
     together, done = threading.Barrier(4), []
 
     def say(number: int) -> None:
         together.wait()
-        done.append(orchestra("approve", run_id, "subtask-1", "--reject", str(number)))
+        done.append(apart("approve", run_id, "subtask-1", "--reject", str(number)))
 
     people = [threading.Thread(target=say, args=(number,)) for number in range(4)]
     for person in people:

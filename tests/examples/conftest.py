@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from orchestra.cli import main
 
 ROOT = Path(__file__).parents[2]
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "ORCHESTRA_MODEL", "ORCHESTRA_STORE", "ORCHESTRA_CONFIG")
@@ -41,3 +44,14 @@ def orchestra() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
 
     return run
+
+
+@pytest.fixture
+def call() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the command in this process."""
+
+    def call_main(*arguments: object) -> subprocess.CompletedProcess[str]:
+        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
+
+    return call_main

@@ -272,20 +272,20 @@ def test_a_german_document_is_asked_about_in_its_own_numbers() -> None:
     assert {citation.status for citation in result.citations} == {"verified"}
 
 
-def test_an_exam_goes_on_over_days_each_time_in_another_process(orchestra, tmp_path: Path) -> None:
+def test_an_exam_goes_on_over_days_now_in_one_process_and_now_in_another(orchestra, call, tmp_path: Path) -> None:
     document, store = tmp_path / "handbook.md", tmp_path / "store.db"
     document.write_text(HANDBOOK)
     place = ("--store", store)
 
     begun = orchestra("route", "Quiz me with 2 questions", document, "--json", *place)
     run_id = json.loads(begun.stdout)["run_id"]
-    approved = orchestra("approve", run_id, "subtask-1", "--edit", '{"sections": "terms"}', *place)
-    first = orchestra("resume", run_id, "--json", *place)
-    orchestra("approve", run_id, "subtask-1", "--answer", "aquifer", *place)
+    approved = call("approve", run_id, "subtask-1", "--edit", '{"sections": "terms"}', *place)
+    first = call("resume", run_id, "--json", *place)
+    call("approve", run_id, "subtask-1", "--answer", "aquifer", *place)
     second = orchestra("resume", run_id, "--json", *place)
-    orchestra("approve", run_id, "subtask-1", "--answer", "no idea", *place)
-    third = orchestra("resume", run_id, "--json", *place)
-    orchestra("approve", run_id, "subtask-1", "--answer", "finish", *place)
+    call("approve", run_id, "subtask-1", "--answer", "no idea", *place)
+    third = call("resume", run_id, "--json", *place)
+    call("approve", run_id, "subtask-1", "--answer", "finish", *place)
     events: list[Event] = []
     last = resume(run_id, store=store, on_event=events.append)
 
