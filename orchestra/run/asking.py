@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestra.errors import ModelReplyInvalid, NodeTimeout, OutputTruncated
+from orchestra.errors import ModelReplyInvalid, NodeTimeout, OrchestraError, OutputTruncated
 from orchestra.models.protocol import Model, ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
 from orchestra.run.cache import Flight, flights
@@ -16,6 +16,7 @@ from orchestra.runtime.attempts import was_sent
 from orchestra.runtime.budget import Reservation
 from orchestra.runtime.calls import CallLimits, add, cache_minimum, model_base_url, model_name
 from orchestra.runtime.calls import ask as call_model
+from orchestra.runtime.events import CallFailed
 from orchestra.runtime.node import Node
 from orchestra.runtime.prefixes import Prefix, prefix_of
 from orchestra.runtime.retry import RetryPolicy
@@ -177,6 +178,10 @@ async def _ask_within_budget(
     try:
         reply, answering = await ask_in_turn(run, node, models, ask_one)
         room.spend(amount_of(run.budget, answering, reply.usage))
+    except OrchestraError as error:
+        if record is not None and record.has_begun:
+            run.stream.emit(CallFailed, node_id=node.id, request_sha256=record.key.fingerprint, error=error.to_dict())
+        raise
     finally:
         room.release()
     keep_bill(run, node, answering, model, reply.usage)

@@ -26,9 +26,9 @@ class SentPrompt:
     """One request of a run, rebuilt. A node that sent it several times has it once.
 
     `fingerprint` is its SHA-256; `is_proved` says that the store has that hash on record for this node. Where it has
-    not (a call that failed leaves none, a skill may have changed since), this is what would be sent now. `model` is the
-    one that was asked first. `tokens` are counted here. With a `schema`, adapters of servers that take none add it to
-    the last of the texts.
+    not, this is what would be sent now: a skill may have changed since, or a process was killed before it could tell of
+    a call that failed. `model` is the one that was asked first. `tokens` are counted here. With a `schema`, adapters of
+    servers that take none add it to the last of the texts.
     """
 
     node_id: str

@@ -22,7 +22,8 @@ from orchestra.runtime.node import Node
 class CallRecord:
     """One call's way into the journal, and into the cache where the run has one. Its methods run on the worker.
 
-    `failed` is what the attempts that failed have cost, so that a replay can put it on the bill.
+    `failed` is what the attempts that failed have cost, so that a replay can put it on the bill. `has_begun`: an
+    attempt was made.
     """
 
     journal: Journal
@@ -30,8 +31,10 @@ class CallRecord:
     cache: ReplyCache | None = None
     entry: str = ""
     failed: list[Usage] = field(default_factory=list[Usage])
+    has_begun: bool = False
 
     def begin(self) -> None:
+        self.has_begun = True
         self.journal.begin(self.key)
 
     def finish(self, reply: ModelReply) -> None:

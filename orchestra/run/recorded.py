@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OrchestraError
 from orchestra.run.journal import EffectKey, EffectKind, EffectRecord, Ledger
+from orchestra.runtime.events import CallFailed
 from orchestra.runtime.node import Node, Status
 from orchestra.runtime.replaying import Outcome
 
@@ -15,17 +16,18 @@ if TYPE_CHECKING:
     from orchestra.store import ApprovalRecord, CallRecord, NodeRecord, Store
 
 _ASKED_OTHERWISE = ("ASKED_ALONE", "TOOLS_NOT_TAKEN")
-"""Warnings after which a node asks otherwise: what it had asked at first failed, and has left nothing on record."""
+"""Warnings after which a node asks otherwise: what it had asked at first failed, and has no reply on record."""
 
 
 class RecordedNodes:
-    """What became of the nodes of a run, and of calls that have left nothing on record."""
+    """What became of the nodes of a run, and of calls that have no reply on record."""
 
     def __init__(self, store: Store, run_id: str) -> None:
         self._store = store
         self._run_id = run_id
         self._nodes = {node.node_id: node for node in store.nodes(run_id)}
         self._warnings: dict[str, list[str]] = {}
+        self._failed: dict[str, frozenset[str]] = {}
 
     def has_begun(self, node_id: str) -> bool:
         node = self._nodes.get(node_id)
@@ -39,13 +41,25 @@ class RecordedNodes:
 
     def asked_otherwise(self, node_id: str) -> list[str]:
         """Why a node asked otherwise, in order; whoever takes a reason into account removes it."""
-        if node_id not in self._warnings:
-            told = self._store.node_events(self._run_id, node_id) if node_id in self._nodes else ()
-            self._warnings[node_id] = [event["code"] for event in told if event.get("code") in _ASKED_OTHERWISE]
+        self._read(node_id)
         return self._warnings[node_id]
 
+    def asked_in_vain(self, node_id: str) -> frozenset[str]:
+        """The hashes of the requests of a node that failed."""
+        self._read(node_id)
+        return self._failed[node_id]
+
+    def _read(self, node_id: str) -> None:
+        """What the events of a node tell of its calls."""
+        if node_id in self._warnings:
+            return
+        told = tuple(self._store.node_events(self._run_id, node_id)) if node_id in self._nodes else ()
+        self._warnings[node_id] = [event["code"] for event in told if event.get("code") in _ASKED_OTHERWISE]
+        failed = (event.get("request_sha256") for event in told if event.get("type") == CallFailed.type)
+        self._failed[node_id] = frozenset(hash_ for hash_ in failed if isinstance(hash_, str))
+
     def came_to(self, node: Node, is_of_model: bool) -> Outcome:
-        """What a call came to that has left nothing on record: its node's error, or one that the node got over."""
+        """What a call came to that has no reply on record: its node's error, or one that the node got over."""
         record = self._nodes.get(node.id)
         if is_of_model and self.asked_otherwise(node.id):
             return Outcome(True, error=_failure(self.asked_otherwise(node.id).pop(0)))
@@ -103,8 +117,8 @@ class RecordedEffects:
         return unclaimed.pop(0)
 
     def _is_itself(self, node_id: str, kind: EffectKind, fingerprint: str) -> bool:
-        """Whether nothing else may stand for an effect: it is on record, or is known to have left nothing there."""
-        if (node_id, kind, fingerprint) in self._known:
+        """Whether nothing else may stand for an effect: it is on record, or is known to have no reply there."""
+        if (node_id, kind, fingerprint) in self._known or (kind == "model" and self.proves(node_id, fingerprint)):
             return True
         is_of_lessons = kind == "code" and " " in fingerprint
         return is_of_lessons or (kind == "model" and bool(self._nodes.asked_otherwise(node_id)))
@@ -127,7 +141,8 @@ class RecordedEffects:
 
     def proves(self, node_id: str, fingerprint: str) -> bool:
         """Whether a request of this hash is on record for the node."""
-        return (node_id, "model", fingerprint) in self._known
+        is_known = (node_id, "model", fingerprint) in self._known
+        return is_known or fingerprint in self._nodes.asked_in_vain(node_id)
 
 
 class NothingKept:

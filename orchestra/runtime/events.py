@@ -171,6 +171,19 @@ class CallHeldBack(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallFailed(Event):
+    """A model call came to nothing, after all its attempts; `request_sha256` is the request's fingerprint.
+
+    Told by runs with a store, whose journal keeps finished calls only: what was asked in vain can be held to its hash.
+    """
+
+    type: ClassVar[str] = "call-failed"
+    node_id: str
+    request_sha256: str
+    error: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFellBack(Event):
     """A call goes to another model, because the first one is overloaded, out of reach or at its limit."""
 

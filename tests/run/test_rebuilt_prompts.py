@@ -51,7 +51,7 @@ def test_a_model_that_is_an_object_is_not_needed_and_its_cache_and_window_still_
     assert all(prompt.is_proved for prompt in every(prompts))
 
 
-def test_a_failed_subtask_leaves_a_prompt_that_is_not_proved_and_the_answer_s_that_is(store):
+def test_what_a_failed_subtask_was_asked_is_proved_too(store):
     overloaded = ModelOverloaded("too much", retry_after_s=0)
     model = a_model(subtask=lambda request: overloaded if "question 2" in request.prompt else "So it says [L5].")
     result = orchestrate(REPORT, TASK, model=model, strategy="full", store=store, max_attempts=1)
@@ -60,7 +60,7 @@ def test_a_failed_subtask_leaves_a_prompt_that_is_not_proved_and_the_answer_s_th
     prompts = prompts_of(result.run_id, store=store)
 
     assert hashes(prompts) == sent_hashes(model)
-    assert [prompt.node_id for prompt in every(prompts) if not prompt.is_proved] == ["run/subtask-2"]
+    assert all(prompt.is_proved for prompt in every(prompts))
     assert "MODEL_OVERLOADED" in prompts["run/synthesis"][0].messages[0].text
 
 
@@ -72,6 +72,7 @@ def test_a_run_that_failed_shows_what_its_planner_was_asked(store):
     prompts = prompts_of(run.id, store=store)
 
     assert [len(prompts["run/plan"]), list(prompts)] == [2, ["run/plan"]]
+    assert all(prompt.is_proved for prompt in every(prompts))
     assert hashes(prompts) == sent_hashes(model)
 
 
@@ -181,6 +182,24 @@ def test_an_answer_that_did_not_fit_failed_its_subtask_and_the_others_were_joine
     assert all(prompt.is_proved for prompt in every(prompts))
 
 
+def test_a_call_that_was_asked_in_vain_is_proved_and_is_asked_anew_by_a_run_that_goes_on(store):
+    overloaded = ModelOverloaded("too much", retry_after_s=0)
+    broken = a_model(subtask=lambda request: overloaded if "question 2" in request.prompt else "So it says [L5].")
+    run_id = orchestrate(REPORT, TASK, model=broken, strategy="full", store=store, max_attempts=1).run_id
+    assert [call.payload is None for call in store.calls(run_id)] == [False] * 4
+    mended = a_model()
+
+    result = resume(run_id, store=store, model=mended)
+    prompts = prompts_of(run_id, store=store)
+
+    told = [(notice.code, notice.node_id) for notice in result.warnings]
+    assert (result.status, told) == ("completed", [("REQUEST_CHANGED", "run/synthesis")])
+    assert [request.purpose for request in mended.requests] == ["subtask", "synthesis"]
+    assert "question 2" in mended.requests[0].prompt
+    assert sent_hashes(mended)[0] in hashes(prompts)
+    assert all(prompt.is_proved for prompt in every(prompts))
+
+
 # What cannot be proved
 
 
@@ -282,7 +301,7 @@ def test_subtasks_of_a_shared_call_that_failed_were_asked_alone(store):
     prompts = prompts_of(result.run_id, store=store)
 
     assert hashes(prompts) == sent_hashes(model)
-    assert [prompt.is_proved for prompt in prompts["run/subtask-1"]] == [False, True]
+    assert [prompt.is_proved for prompt in prompts["run/subtask-1"]] == [True, True]
     assert prompts["run/synthesis"][0].is_proved
 
 
