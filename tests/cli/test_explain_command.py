@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,47 +23,58 @@ ERRORS = [
 ]
 
 
-def parsed() -> Iterator[tuple[str, ast.AST]]:
+@dataclass(frozen=True)
+class Made:
+    """What the source makes: the codes of notices, and the classes with the names of their bases, each with its file."""
+
+    codes: tuple[tuple[str, ast.expr], ...]
+    classes: tuple[tuple[str, str, frozenset[str]], ...]
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    codes: list[tuple[str, ast.expr]] = []
+    classes: list[tuple[str, str, frozenset[str]]] = []
     for path in sorted((ROOT / "orchestra").rglob("*.py")):
+        place = f"{path.relative_to(ROOT)}"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield f"{path.relative_to(ROOT)}", node
+            if isinstance(node, ast.Call):
+                codes += [(place, code) for code in codes_of_notices(node)]
+            elif isinstance(node, ast.ClassDef):
+                bases = frozenset(ast.unparse(base).rpartition(".")[2] for base in node.bases)
+                classes.append((place, node.name, bases))
+    return Made(tuple(codes), tuple(classes))
 
 
-def codes_of_notices() -> Iterator[tuple[str, ast.expr]]:
-    """What stands for the code wherever a notice is made."""
-    for place, node in parsed():
-        if not isinstance(node, ast.Call):
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "warn":
-            yield place, node.args[0]
-        elif name == "_warn_later":
-            yield place, node.args[1]
-        elif name == "Notice":
-            yield place, next(keyword.value for keyword in node.keywords if keyword.arg == "code")
+def codes_of_notices(call: ast.Call) -> Iterator[ast.expr]:
+    """What stands for the code where a notice is made."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name == "warn":
+        yield call.args[0]
+    elif name == "_warn_later":
+        yield call.args[1]
+    elif name == "Notice":
+        yield next(keyword.value for keyword in call.keywords if keyword.arg == "code")
 
 
-def test_every_code_of_a_notice_that_is_used_stands_in_the_registry_and_the_reverse():
-    used = {(place, code.value) for place, code in codes_of_notices() if isinstance(code, ast.Constant)}
+def test_every_code_of_a_notice_that_is_used_stands_in_the_registry_and_the_reverse(made):
+    used = {(place, code.value) for place, code in made.codes if isinstance(code, ast.Constant)}
 
     assert {(place, code) for place, code in used if code not in NOTICES} == set()
     assert {code for _, code in used} == set(NOTICES)
 
 
-def test_a_code_of_a_notice_that_is_no_literal_is_that_of_an_error():
-    computed = {ast.unparse(code) for _, code in codes_of_notices() if not isinstance(code, ast.Constant)}
+def test_a_code_of_a_notice_that_is_no_literal_is_that_of_an_error(made):
+    computed = {ast.unparse(code) for _, code in made.codes if not isinstance(code, ast.Constant)}
 
     assert computed <= {"code", "error.code"}
 
 
-def test_every_error_stands_in_the_one_tree():
+def test_every_error_stands_in_the_one_tree(made):
     names = {each.__name__ for each in ERRORS} | {"OrchestraError"}
-    classes = [(place, node) for place, node in parsed() if isinstance(node, ast.ClassDef)]
 
     elsewhere = {
-        f"{place}: {node.name}"
-        for place, node in classes
-        if place != "orchestra/errors.py" and names & {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+        f"{place}: {name}" for place, name, bases in made.classes if place != "orchestra/errors.py" and names & bases
     }
 
     assert elsewhere == set()
