@@ -22,6 +22,7 @@ OrchestraError
 ├── RunNotFound              RUN_NOT_FOUND
 ├── RunBusy                  RUN_BUSY
 ├── AnsweredBefore           ANSWERED_BEFORE
+├── PanelBusy                PANEL_BUSY
 ├── StoreError               STORE_ERROR
 │   ├── StoreUnavailable     STORE_UNAVAILABLE
 │   ├── StoreReadOnly        STORE_READ_ONLY
@@ -261,6 +262,14 @@ class AnsweredBefore(OrchestraError):
     code = "ANSWERED_BEFORE"
     causes = "two people at two places: another tab of the panel, `orchestra approve`, the terminal of the run"
     default_suggestion = "This answer is not used; the run goes on with the other one."
+
+
+class PanelBusy(OrchestraError):
+    """More pages watch the panel at once than it serves."""
+
+    code = "PANEL_BUSY"
+    causes = "many tabs of many browsers; a program that opens streams and does not close them"
+    default_suggestion = "Close some of them: a page that waits gets its stream as soon as one is free."
 
 
 class StoreError(OrchestraError):

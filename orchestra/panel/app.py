@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
-from orchestra.errors import OrchestraError, RunBusy, RunNotFound, UnexpectedFailure
+from orchestra.errors import OrchestraError, PanelBusy, RunBusy, RunNotFound, UnexpectedFailure
 from orchestra.panel.desk import Desk
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.security import HEADERS, OPEN_PATHS, Gate, Guard
@@ -25,6 +25,7 @@ PAGES = (
 _STATUSES: tuple[tuple[type[OrchestraError], int], ...] = (
     (RunNotFound, 404),
     (RunBusy, 409),
+    (PanelBusy, 503),
     (UnexpectedFailure, 500),
 )
 

@@ -13,6 +13,7 @@ import uvicorn
 
 from orchestra.errors import InputInvalid
 from orchestra.panel.app import create_app
+from orchestra.panel.connection import Connection
 from orchestra.panel.desk import Desk
 from orchestra.panel.security import Gate
 
@@ -33,6 +34,7 @@ class PanelServer:
             desk,
             uvicorn.Config(
                 app,
+                http=Connection,
                 log_level="warning",
                 access_log=False,
                 server_header=False,

@@ -132,6 +132,16 @@ class Feeds:
         self._bells: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._lock = threading.Lock()
         self._is_closed = False
+        self.open_streams = 0
+
+    @contextmanager
+    def one_more_stream(self) -> Iterator[None]:
+        """`open_streams` counts it for as long as the block lasts."""
+        self.open_streams += 1
+        try:
+            yield
+        finally:
+            self.open_streams -= 1
 
     @property
     def watched(self) -> int:
