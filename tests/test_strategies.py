@@ -215,6 +215,13 @@ def test_strategies_are_compared_without_a_call():
     assert outline.input_tokens < 0.2 * direct.input_tokens < full.input_tokens
 
 
+def test_a_route_is_compared_as_what_it_is_beside_the_other_ways():
+    report = compare_strategies(REPORT, "Revenue?", model=ScriptedModel(), strategy="route")
+
+    assert (report.chosen, report.asked, report.reason) == ("route", "route", "skills were asked for")
+    assert [estimate.strategy for estimate in report.estimates] == ["direct", "full", "outline"]
+
+
 def test_what_was_asked_before_is_part_of_an_estimate():
     history = [("What was revenue?", "It was $40 million.")]
     model = ScriptedModel(subtask="It did [L5].")

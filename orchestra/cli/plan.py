@@ -72,6 +72,7 @@ def plan(
     from orchestra.configuration import configure
     from orchestra.models import resolve_model
     from orchestra.pipeline import compare_strategies, make_plan
+    from orchestra.result import UsageReport
     from orchestra.runtime.calls import model_name
 
     options: Any = given(choices)
@@ -82,7 +83,7 @@ def plan(
         made = make_plan(documents, task, library, model, config=config, on_event=listener, **options)
     on_unresolved = configuration.settings.on_unresolved or strategies.on_unresolved
     assignments = _assigned(made, documents, library, on_unresolved)
-    planned = next(each.plan for each in strategies.estimates if each.strategy == strategies.chosen)
+    planned = next((each.plan for each in strategies.estimates if each.strategy == strategies.chosen), UsageReport())
     bill = estimate(made, assignments, documents, task=task, model=worker, planned=planned)
     if is_json:
         print_answer(as_json(_as_data(made, assignments, bill, strategies)))

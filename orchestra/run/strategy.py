@@ -13,9 +13,18 @@ from orchestra.planning.followups import FOLLOWUP_TOKENS
 from orchestra.planning.history import history_tokens, with_history
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import full_tokens
-from orchestra.planning.strategy import Choice, Price, Sizes, choose, expected_parts, expected_slices, most_slices
+from orchestra.planning.strategy import (
+    Choice,
+    Price,
+    Sizes,
+    choose,
+    estimates,
+    expected_parts,
+    expected_slices,
+    most_slices,
+)
 from orchestra.planning.tools_note import with_tools_note
-from orchestra.result import StrategyReport
+from orchestra.result import EstimateReport, StrategyReport
 from orchestra.run.state import Run
 from orchestra.run.toolbox import planner_note
 from orchestra.run.whole import fits_one_call
@@ -24,6 +33,7 @@ from orchestra.runtime.events import StrategyChosen
 from orchestra.skills import SkillLibrary
 
 FOLLOWUP_PROMPT_TOKENS = 500  # rules, skill and question of a follow-up
+BY_SKILLS = StrategyReport(chosen="route", asked="route", reason="skills were asked for")
 
 
 def choose_strategy(run: Run) -> Choice:
@@ -35,7 +45,10 @@ def choose_strategy(run: Run) -> Choice:
 
 
 def strategy_report(run: Run) -> StrategyReport:
-    """What `choose_strategy` would choose, without a run."""
+    """What `choose_strategy` would choose, without a run; for a route, what the other ways would cost."""
+    if run.settings.strategy == "route":
+        others = tuple(EstimateReport.of(each, _names(run)) for each in estimates(sizes(run)))
+        return BY_SKILLS.model_copy(update={"estimates": others})
     return StrategyReport.of(_choice(run), run.settings.strategy, _names(run))
 
 

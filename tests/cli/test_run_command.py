@@ -326,3 +326,24 @@ def test_an_interrupt_gives_what_is_finished(provider, report: Path, hanging: st
     assert process.returncode == code
     assert ("Stated: freight costs fell" in out) == (code == 3)
     assert "Traceback" not in err
+
+
+def test_the_plan_of_a_route_is_shown_beside_the_strategies_and_is_none_of_them(call, report, tmp_path, monkeypatch):
+    skill = tmp_path / "skills" / "audit-report" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: audit-report\ndescription: Tells who audits the company.\n---\nSay who audits.\n")
+    monkeypatch.setenv("ORCHESTRA_STRATEGY", "route")
+
+    done = call("plan", report, "Who audits the company?", "--skills", skill.parents[1], "--json")
+
+    planned = json.loads(done.stdout)
+    assert [subtask["skill"] for subtask in planned["subtasks"]] == ["audit-report"]
+    assert planned["strategy"]["chosen"] == "route"
+    assert planned["bill"][0] == {
+        "name": "plan",
+        "calls": 0,
+        "input_tokens": 0,
+        "cached_input_tokens": 0,
+        "output_tokens": 0,
+        "cost_usd": 0.0,
+    }

@@ -9,9 +9,9 @@ from orchestra.errors import DependencyFailed, InputInvalid, OrchestraError, Run
 from orchestra.models.protocol import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.plan import Plan, Subtask
-from orchestra.result import StrategyReport
 from orchestra.run.skills_in_use import sub_skills
 from orchestra.run.state import Run
+from orchestra.run.strategy import BY_SKILLS
 from orchestra.run.trees.calls import SkillCall, StepOutcome
 from orchestra.run.trees.executing import execute_skill
 from orchestra.run.trees.intent import route_intent
@@ -31,8 +31,8 @@ async def plan_by_skills(run: Run) -> Plan:
     skills = routable(run)
     if not skills:
         raise InputInvalid("there is no skill to route to", suggestion="Pass a library with at least one listed skill.")
-    run.strategy = StrategyReport(chosen="route", asked="route", reason="skills were asked for")
-    run.stream.emit(StrategyChosen, strategy="route", reason="skills were asked for")
+    run.strategy = BY_SKILLS
+    run.stream.emit(StrategyChosen, strategy=BY_SKILLS.chosen, reason=BY_SKILLS.reason)
     intent = await route_intent(run, run.task, skills)
     names = [str(number) for number in range(1, len(intent.primary_skills) + 1)]
     in_turn = intent.execution_order == "sequential"
