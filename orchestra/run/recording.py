@@ -168,8 +168,9 @@ class Recording:
                 self.lose(error)
 
     def _start_thread(self) -> None:
-        self._thread = threading.Thread(target=self._keep_up, name="orchestra-store", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._keep_up, name="orchestra-store", daemon=True)
+        thread.start()
+        self._thread = thread
 
     def _keep_up(self) -> None:
         is_over = self._stopped.is_set()

@@ -175,6 +175,29 @@ def test_nothing_is_left_running(store):
     assert [thread for thread in set(threading.enumerate()) - before if "store" in thread.name] == []
 
 
+def test_a_run_that_ends_for_want_of_a_thread_is_put_on_record_as_ended(store, monkeypatch):
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "orchestra-store":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    def wait(request):
+        request.deadline.on_cancel(is_cancelled.set)
+        is_cancelled.wait(10)
+        return "too late"
+
+    is_cancelled = threading.Event()
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        run_with(store, a_model(subtask=wait))
+
+    (run,) = store.runs()
+    assert (run.status, store.holder(run.id)) == ("cancelled", None)
+
+
 def test_the_lease_of_a_run_under_way_is_held(store):
     holders = []
 
