@@ -91,7 +91,7 @@ class _ClosesDesk(uvicorn.Server):
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # by this asyncio knows to send at once
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     address: Any = (host, port)
     try:
