@@ -206,7 +206,10 @@ _forking = threading.local()
 
 
 def _before_fork() -> None:
-    _forking.still = [database for database in list(_databases) if database.hold_still()]
+    _forking.still = list[Database]()
+    for database in list(_databases):
+        if database.hold_still():
+            _forking.still.append(database)
 
 
 def _after_fork_in_parent() -> None:
