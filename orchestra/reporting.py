@@ -233,7 +233,7 @@ def _subtask_result(
         attempts=node.attempt,
         merged_with=run.merged.get(subtask.id, ()),
         tool_calls=tuple(map(_tool_call_report, run.tool_calls.get(node.id, ()))),
-        steps=tuple(map(_step_report, run.trees[subtask.id].steps)) if subtask.id in run.trees else (),
+        steps=_step_reports(run, run.trees[subtask.id]) if subtask.id in run.trees else (),
         error=ErrorReport.of(node.error) if node.error else None,
     )
 
@@ -249,7 +249,13 @@ def _waiting(run: Run) -> tuple[WaitingFor, ...]:
     return tuple(sorted(run.people.waiting, key=lambda each: places.get(each.node_id, len(places))))
 
 
-def _step_report(step: StepOutcome) -> StepReport:
+def _step_reports(run: Run, of: StepOutcome) -> tuple[StepReport, ...]:
+    """The steps of a composite, or what a code skill called while it ran."""
+    called = (_step_report(run, each, is_call=True) for each in run.called.get(of.node_id, ()))
+    return (*(_step_report(run, each, is_call=False) for each in of.steps), *called)
+
+
+def _step_report(run: Run, step: StepOutcome, *, is_call: bool) -> StepReport:
     return StepReport(
         name=step.name,
         skill=step.skill,
@@ -258,7 +264,8 @@ def _step_report(step: StepOutcome) -> StepReport:
         output=step.output,
         reason=step.reason,
         error=ErrorReport.of(step.error) if step.error else None,
-        steps=tuple(map(_step_report, step.steps)),
+        steps=_step_reports(run, step),
+        is_call=is_call,
     )
 
 

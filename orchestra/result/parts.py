@@ -60,7 +60,11 @@ class LayerMetrics(Frozen):
 
 
 class StepReport(Frozen):
-    """One step of a composite skill. `reason` says why it was skipped; `steps` are those of a composite."""
+    """One step of a composite skill. `reason` says why it was skipped; `steps` are those of a composite.
+
+    One that `is_call` is what a code skill called while it ran: it stands among that skill's `steps`, and the skill,
+    which makes of it what it likes, counts as one step.
+    """
 
     name: str
     skill: str
@@ -70,6 +74,7 @@ class StepReport(Frozen):
     reason: str = ""
     error: ErrorReport | None = None
     steps: tuple[StepReport, ...] = ()
+    is_call: bool = False
 
 
 class RouteReport(Frozen):

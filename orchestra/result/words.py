@@ -73,8 +73,9 @@ def _route_capsule(result: Result) -> str:
 
 def _done_or_tried(step: SubtaskResult | StepReport) -> int:
     """The steps that do work themselves, but those that a query did not need."""
-    if step.steps:
-        return sum(map(_done_or_tried, step.steps))
+    own = [each for each in step.steps if not each.is_call]
+    if own:
+        return sum(map(_done_or_tried, own))
     return int(step.status != "skipped" or step.error is not None)
 
 

@@ -70,6 +70,7 @@ class Run:
     `edited_tasks` a person's words in place of its task, all by the subtask's id. `reads_in_parts`: every subtask has a
     part of the documents, and none is followed up.
     `tools` are those that the caller gave, `tool_calls` what the models called of them, by the id of the calling node.
+    `steps` holds what became of a composite's steps, `called` of what a code skill called, by the id of its node.
     `merged` names the subtasks that go with each in one call; `writing` holds, by their keys, the prompt prefixes that
     a call of this run is the first to send. `fallbacks` stand in, in this order, where a phase's model is overloaded,
     out of reach or at its limit; `stand_ins` holds the calls that they were billed for, by node. `on_request` hears
@@ -116,6 +117,7 @@ class Run:
     step_outputs: dict[str, Any] = field(default_factory=dict)
     trees: dict[str, StepOutcome] = field(default_factory=dict)
     steps: dict[str, tuple[StepOutcome, ...]] = field(default_factory=dict)
+    called: dict[str, list[StepOutcome]] = field(default_factory=dict)
     wording: Wording | None = None
     complexity: int | None = None
     store: Store | None = None

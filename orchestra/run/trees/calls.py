@@ -65,7 +65,8 @@ def called(call: SkillCall, manifest: Manifest, node: Node) -> SkillCall:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """What became of one step. `name` is `step_<number>`, `reason` says why it was skipped.
+    """What became of one step. `name` is `step_<number>`, or `call_<number>` of what a code skill called while it ran;
+    `reason` says why it was skipped.
 
     `steps` are those of a composite; `is_required` says that its skill declares the step as one that must be done.
     """

@@ -15,7 +15,7 @@ from orchestra.models.registry import BUILTIN
 from orchestra.run.approvals import Question, ask_person
 from orchestra.run.skills_in_use import load, sub_skills
 from orchestra.run.state import Run
-from orchestra.run.trees.calls import SkillCall, SkillResult, called
+from orchestra.run.trees.calls import SkillCall, SkillResult, StepOutcome, called
 from orchestra.run.trees.resolving import resolve
 from orchestra.runtime.events import EffectReplayed
 from orchestra.skills import Skill
@@ -140,15 +140,22 @@ async def _call_sub_skill(run: Run, call: SkillCall, wish: CallSkill, count: int
     node = run.child(call.node, f"call-{count}", "skill", skill=manifest.name)
     given = cast("dict[str, Any]", as_json(dict(wish.parameters), call.manifest.name))
 
-    async def work() -> Any:
+    async def work() -> SkillResult:
         made = replace(called(call, manifest, node), parameters=given)
         wanted = Parameters.of((await load(run, manifest, node)).parameters or {})
         bound = await resolve(run, made, wanted, number=1, flow=(), outputs={}, names={})
-        return (await execute(run, replace(made, parameters={**bound.values, **given}))).output
+        return await execute(run, replace(made, parameters={**bound.values, **given}))
 
     job = run.scheduler.spawn(work(), node)
     await run.scheduler.join([job])
-    return job.value
+    outcome = StepOutcome(f"call_{count}", manifest.name, node.id, "completed")
+    if job.error is None:
+        outcome = replace(outcome, output=job.value.output, steps=job.value.steps)
+    else:
+        status = "waiting" if isinstance(job.error, RunWaiting) else "failed"
+        outcome = replace(outcome, status=status, error=job.error, steps=run.steps.get(node.id, ()))
+    run.called.setdefault(call.node.id, []).append(outcome)
+    return job.value.output
 
 
 def _context(run: Run, call: SkillCall) -> CodeContext:

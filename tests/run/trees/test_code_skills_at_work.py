@@ -8,6 +8,7 @@ from typing import Any
 from trees_for_tests import Heard, TreeModel, below, of, write_skill
 
 from orchestra.pipeline import orchestrate, resume, route
+from orchestra.result.words import capsule
 from orchestra.runtime.events import EffectReplayed, NodeUpdated, RetryScheduled
 from orchestra.skills import SkillLibrary
 
@@ -52,6 +53,44 @@ def test_a_generator_asks_skills_and_people_and_goes_on_with_what_they_say(tmp_p
         "run/subtask-1/call-4": "grade",
     }
     assert '{"count": 2}' in model.prompt("questions")
+
+
+def test_what_a_generator_calls_stands_in_the_result_and_counts_as_its_own_work(tmp_path: Path):
+    result = route("Test me", exam(tmp_path), TreeModel(questions="Q1, Q2"), on_approval=answers)
+
+    assert [(step.name, step.skill, step.node_id, step.output, step.is_call) for step in result.subtasks[0].steps] == [
+        ("call_1", "questions", "run/subtask-1/call-1", "Q1, Q2", True),
+        ("call_4", "grade", "run/subtask-1/call-4", "4 of 5", True),
+    ]
+    assert capsule(result).startswith("1 skill · 1 step · ")
+
+
+def test_what_a_generator_called_in_vain_is_told_with_its_error_and_is_its_own_affair(tmp_path: Path):
+    code = """
+from orchestra.skills.code import CallSkill
+
+
+def work(context):
+    try:
+        yield CallSkill("pair")
+    except Exception:
+        return "went on without"
+"""
+    place = write_skill(tmp_path, "outer", code=code, sub_skills=["pair"])
+    pair = below(place, "pair", sub_skills=["broken"])
+    below(pair, "broken", code="def work():\n    raise ValueError('no')\n")
+
+    result = route("Do it", SkillLibrary.from_path(tmp_path), TreeModel())
+
+    (call,) = result.subtasks[0].steps
+    assert (call.skill, call.status, call.error.code) == ("pair", "failed", "UNEXPECTED")
+    assert [(step.skill, step.status, step.is_call) for step in call.steps] == [("broken", "failed", False)]
+    assert (result.answer, result.status, result.errors, result.route.success_rate) == (
+        "went on without",
+        "completed",
+        (),
+        1.0,
+    )
 
 
 def test_a_generator_waits_over_several_processes_and_repeats_nothing(tmp_path: Path):
