@@ -173,7 +173,7 @@ def _layer_metrics(reports: Sequence[LayerSkillReport], usage: RunUsage, duratio
         parts = [report.usage for report in ours if report.usage.calls]
         spent_ms = sum(report.duration_ms or 0.0 for report in ours)
         if layer == "execution":
-            parts += [usage.plan, usage.subtasks, usage.synthesis]
+            parts += usage.task_phases
             spent_ms = duration_ms - metrics["guarantee"].duration_ms
         metrics[layer] = LayerMetrics(
             calls=sum(part.calls for part in parts),
@@ -307,4 +307,5 @@ def _savings(run: Run, findings: Sequence[Finding], draft: Draft, usage: RunUsag
     name, host = model_name(run.worker), model_host(run.worker)
     others = alternatives(run.documents, replies, answer_tokens, scale=run.scale)
     ways = [OtherWay.of(each, name, host) for each in others]
-    return Savings(input_tokens=usage.total_input_tokens, fanout=ways[0], fanout_cached=ways[1], one_call=ways[2])
+    ours = sum(phase.total_input_tokens for phase in usage.task_phases)
+    return Savings(input_tokens=ours, fanout=ways[0], fanout_cached=ways[1], one_call=ways[2])

@@ -110,7 +110,12 @@ class RunUsage(Frozen):
 
     @property
     def phases(self) -> tuple[UsageReport, ...]:
-        return (self.plan, self.subtasks, self.synthesis, self.layers)
+        return (*self.task_phases, self.layers)
+
+    @property
+    def task_phases(self) -> tuple[UsageReport, ...]:
+        """The phases of the task's own work."""
+        return (self.plan, self.subtasks, self.synthesis)
 
     @property
     def calls(self) -> int:
@@ -169,7 +174,11 @@ class OtherWay(Frozen):
 
 
 class Savings(Frozen):
-    """This run beside three other ways. A negative saving says that the other way was cheaper."""
+    """This run beside three other ways. A negative saving says that the other way was cheaper.
+
+    `input_tokens` are those of the task's own work. What the skills around it used would come on top of every way, and
+    is on no side: it stands in `RunUsage.layers`.
+    """
 
     input_tokens: int
     fanout: OtherWay

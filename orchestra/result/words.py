@@ -52,9 +52,14 @@ def _layer_line(result: Result, layer: str, metrics: LayerMetrics) -> str:
 
 
 def _tokens(result: Result) -> str:
-    tokens = result.usage.total_input_tokens
-    is_comparable = tokens and result.route is None and not result.waiting
-    return f"{tokens:,} tokens in" + (f" ({compared(result.savings)})" if is_comparable else "")
+    """The whole input; what the skills around the task had of it is no part of the comparison."""
+    around = result.usage.layers.total_input_tokens
+    told = f"{result.usage.total_input_tokens:,} tokens in"
+    if not result.savings.input_tokens or result.route is not None or result.waiting:
+        return told
+    if not around:
+        return f"{told} ({compared(result.savings)})"
+    return f"{told}, {around:,} of them around the task (the rest {compared(result.savings)})"
 
 
 def _route_capsule(result: Result) -> str:

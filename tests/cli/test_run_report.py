@@ -111,6 +111,14 @@ def test_the_capsule_sums_up_the_run() -> None:
     )
 
 
+def test_what_the_skills_around_the_task_used_is_told_apart_from_what_is_compared() -> None:
+    usage = RESULT.usage.model_copy(update={"layers": UsageReport(calls=1, input_tokens=840)})
+
+    line = capsule(RESULT.model_copy(update={"usage": usage}))
+
+    assert "13,150 tokens in, 840 of them around the task (the rest 78 % less than naive fan-out)" in line
+
+
 @pytest.mark.parametrize(
     ("changes", "part"),
     [

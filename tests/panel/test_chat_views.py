@@ -22,6 +22,7 @@ from orchestra.panel.view.chart import WIDTH, chart_of
 from orchestra.panel.view.preferences import Preferences, defaults_of, preferences_of_form, read_preferences
 from orchestra.panel.view.progress import RunningRun
 from orchestra.panel.view.turns import failing_node, page_of, state_of, turn_of
+from orchestra.result import UsageReport
 from orchestra.store import ApprovalRecord, DocumentRef, NodeRecord, RunRecord
 
 PLAN = plan_of(
@@ -166,6 +167,15 @@ def test_the_chart_holds_the_run_to_other_ways_by_length(result):
     )
     assert max(bar.width for bar in chart.bars) == WIDTH
     assert ours.width / fanout.width == pytest.approx(ours.tokens / fanout.tokens, rel=0.01)
+
+
+def test_the_chart_leaves_out_what_the_skills_around_the_task_used_and_says_so(result):
+    layers = UsageReport(model=result.usage.subtasks.model, calls=1, input_tokens=840)
+
+    around = result.model_copy(update={"usage": result.usage.model_copy(update={"layers": layers})})
+
+    assert chart_of(around).bars == chart_of(result).bars
+    assert chart_of(around).summary.startswith(f"{chart_of(result).summary}; 840 more for the skills around the task")
 
 
 def test_the_drawing_is_xml_without_styles_and_says_itself_in_words(result):

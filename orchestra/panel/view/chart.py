@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestra.result import Result
+from orchestra.result import Result, sum_known
 from orchestra.result.words import compared, price_words
 
 WIDTH = 320  # units of the drawing
@@ -38,18 +38,21 @@ class Chart:
 
 
 def chart_of(result: Result) -> Chart | None:
-    """The chart of a finished run; None where nothing was sent, or there is nothing to hold it to."""
+    """The chart of a finished run's own work; None where nothing was sent, or there is nothing to hold it to."""
     savings = result.savings
     if not savings.input_tokens or result.route is not None or result.waiting:
         return None
     others = [(_NAMES[way.way], way.usage) for way in (savings.one_call, savings.fanout, savings.fanout_cached)]
     if not any(usage.total_input_tokens for _, usage in others):
         return None
-    rows = [("this run", savings.input_tokens, price_words(result.usage.cost_usd))]
+    price = price_words(sum_known(phase.cost_usd for phase in result.usage.task_phases))
+    rows = [("this run", savings.input_tokens, price)]
     rows += [(name, usage.total_input_tokens, price_words(usage.cost_usd)) for name, usage in others]
     most = max(tokens for _, tokens, _ in rows)
     bars = tuple(
         Bar(name, tokens, price, round(max(1.0, WIDTH * tokens / most), 1), place * ROW, place == 0)
         for place, (name, tokens, price) in enumerate(rows)
     )
-    return Chart(bars, f"{savings.input_tokens:,} input tokens, {compared(savings)}")
+    around = result.usage.layers.total_input_tokens
+    more = f"; {around:,} more for the skills around the task, which would come on top of each way" if around else ""
+    return Chart(bars, f"{savings.input_tokens:,} input tokens, {compared(savings)}{more}")

@@ -112,6 +112,14 @@ def test_eco_makes_no_call_for_an_enhancement_and_standard_does():
     assert result.usage.layers.input_tokens == result.layer_metrics["enhancement"].input_tokens
 
 
+def test_the_savings_hold_the_task_s_own_work_to_other_ways_whatever_stands_around_it():
+    alone, around = run(), run(mode="standard")
+
+    assert around.usage.total_input_tokens > alone.usage.total_input_tokens
+    assert around.savings.input_tokens == alone.savings.input_tokens
+    assert around.savings.input_tokens == around.usage.subtasks.total_input_tokens
+
+
 def test_the_shipped_enhancements_work_on_the_answer():
     result = run(mode="standard")
 
