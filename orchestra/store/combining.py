@@ -81,6 +81,6 @@ class Combined:
         return None
 
     def _settle(self, write: _Write, error: Exception | None) -> None:
+        write.error = error  # first: whoever is cut off behind it has told what came of the write
         self._waiting.popleft()
-        write.error = error
         write.is_done = True
