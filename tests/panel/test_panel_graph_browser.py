@@ -29,6 +29,7 @@ class Told:
         self.store = store
         self.sequence = 0
         store.begin_run(a_run())
+        assert store.lease("r1", "a process", 600)
         self.node("run", None, "executing", kind="run", depth=0)
 
     def node(self, node_id: str, parent: str | None = "run", status: str = "completed", **fields: Any) -> None:

@@ -12,12 +12,13 @@ from starlette.routing import BaseRoute, Route
 
 from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
+from orchestra.panel.pages.standing import is_worked_on
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.amounts import compact
 from orchestra.panel.view.forest import Forest
 from orchestra.panel.view.graph_query import GraphQuery
-from orchestra.panel.view.statuses import status_shown
+from orchestra.panel.view.statuses import status_left, status_shown
 from orchestra.panel.view.tree import MOST_ROWS, tree_of
 from orchestra.panel.view.visible import one_line
 
@@ -39,6 +40,7 @@ def graph(request: Request) -> Response:
     """The tree with its toolbar and the place for details; the rows alone where `part=rows` asks for them."""
     run_id = request.path_params["rid"]
     query = read_query(request.query_params, GraphQuery)
+    is_at_rest = query.at is None and not is_worked_on(desk_of(request), run_id)
     run, forest = desk_of(request).forests.forest(run_id, query.at)
     selected = _selected(forest, query)
     is_jump = bool(query.find or query.reveal or not query.part)
@@ -58,7 +60,8 @@ def graph(request: Request) -> Response:
         "is_next": selected in forest.failures,
         "most_rows": MOST_ROWS,
         "now": time.time(),
-        "shown": status_shown,
+        "is_counting": query.at is None and not is_at_rest,
+        "shown": status_left if is_at_rest else status_shown,
         "words": one_line,
     }
     return render(request, "parts/graph_rows.html" if query.part else "parts/graph.html", **context)

@@ -12,6 +12,7 @@ from starlette.routing import BaseRoute, Route
 from orchestra.errors import OrchestraError, RunNotFound
 from orchestra.panel.checked import read_query
 from orchestra.panel.desk import desk_of
+from orchestra.panel.pages.standing import is_worked_on
 from orchestra.panel.rendering import is_part, render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.attempts import differ
@@ -21,7 +22,7 @@ from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.node_detail import calls_of, excerpts, told_by
 from orchestra.panel.view.pricing import model_of
 from orchestra.panel.view.prompts import prompts_shown
-from orchestra.panel.view.statuses import status_shown
+from orchestra.panel.view.statuses import status_left, status_shown
 from orchestra.panel.view.visible import one_line
 from orchestra.prompts import prompts_of
 from orchestra.store import CallRecord, DocumentRef, NodeRecord, Store
@@ -33,6 +34,7 @@ def node(request: Request) -> Response:
     """All that is on record of the node `id`; as of the event `at`, if it is given."""
     run_id = request.path_params["rid"]
     at = read_query(request.query_params, Moment).at
+    is_at_rest = at is None and not is_worked_on(desk_of(request), run_id)
     run, forest = desk_of(request).forests.forest(run_id, at)
     number = _number(forest, request.query_params.get("id", ""))
     found = forest.nodes[number]
@@ -58,8 +60,9 @@ def node(request: Request) -> Response:
         "duration_ms": duration_of(found),
         "in_address": in_address,
         "is_live": found.status in LIVE and at is None,
+        "is_counting": found.status in LIVE and at is None and not is_at_rest,
         "now": time.time(),
-        "shown": status_shown,
+        "shown": status_left if is_at_rest else status_shown,
         "words": one_line,
     }
     return render(request, "parts/node.html", **context)

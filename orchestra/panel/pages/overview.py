@@ -11,13 +11,14 @@ from starlette.routing import BaseRoute, Route
 
 from orchestra.panel.checked import read_query
 from orchestra.panel.desk import Desk, desk_of
+from orchestra.panel.pages.standing import is_worked_on
 from orchestra.panel.rendering import render
 from orchestra.panel.view.addresses import in_address
 from orchestra.panel.view.gantt import gantt_of
 from orchestra.panel.view.graph_query import Moment
 from orchestra.panel.view.overview import overview_of, result_of
 from orchestra.panel.view.remarks import Remarks, RunRemarks
-from orchestra.panel.view.statuses import StatusShown, Tone, status_shown
+from orchestra.panel.view.statuses import StatusShown, Tone, status_left, status_shown
 from orchestra.panel.view.turns import SIGNS, state_of
 from orchestra.panel.view.visible import one_line
 from orchestra.store import RunRecord, Store
@@ -43,6 +44,7 @@ class OverviewQuery(Moment):
 def overview(request: Request) -> Response:
     """The whole part; what is in it alone where `part=rows` asks for that, as of the event `at` if it is given."""
     run_id, query = request.path_params["rid"], read_query(request.query_params, OverviewQuery)
+    is_at_rest = query.at is None and not is_worked_on(desk_of(request), run_id)
     run, forest = desk_of(request).forests.forest(run_id, query.at)
     result = result_of(run) if query.at is None else None
     remarks = _remarks(desk_of(request), run_id, query.at) if result is None else Remarks()
@@ -52,10 +54,12 @@ def overview(request: Request) -> Response:
         "at": query.at,
         "overview": overview_of(run, forest, result, remarks),
         "gantt": gantt_of(forest, remarks.latest_at if is_under_way else None),
-        "is_under_way": is_under_way,
-        "state": _state(request, run) if query.at is None else StatusShown("▸", "As it was", "live"),
+        "is_at_rest": is_at_rest,
+        "state": _state(request, run, is_held=not is_at_rest)
+        if query.at is None
+        else StatusShown("▸", "As it was", "live"),
         "models": _models(run),
-        "shown": status_shown,
+        "shown": status_left if is_at_rest else status_shown,
         "words": one_line,
         "in_address": in_address,
     }
@@ -76,11 +80,9 @@ def _moment(store: Store, run_id: str, at: int) -> float | None:
     return float(moment) if isinstance(moment, int | float) else None
 
 
-def _state(request: Request, run: RunRecord) -> StatusShown:
+def _state(request: Request, run: RunRecord, *, is_held: bool) -> StatusShown:
     """How the run stands, in the words of the chat."""
-    desk = desk_of(request)
-    is_held = desk.runner.is_running(run.id) or desk.store.holder(run.id) is not None
-    has_questions = run.status == "waiting" and bool(desk.store.approvals(run.id, "open"))
+    has_questions = run.status == "waiting" and bool(desk_of(request).store.approvals(run.id, "open"))
     state = state_of(run, is_held=is_held, has_questions=has_questions)
     sign, word = SIGNS[state]
     return StatusShown(sign, word.capitalize(), _TONES[state])

@@ -30,6 +30,15 @@ _KNOWN = {
 }
 
 
+_INTERRUPTED = StatusShown("!", "interrupted", "warn")
+_UNDER_WAY = ("routing", "executing")
+
+
+def status_left(status: str) -> StatusShown:
+    """Of a node whose run nobody works on: what was under way was interrupted."""
+    return _INTERRUPTED if status in _UNDER_WAY else status_shown(status)
+
+
 def status_shown(status: str) -> StatusShown:
     """Of a status that is none of ours, the word itself."""
     return _KNOWN.get(status) or StatusShown("•", one_line(status, 30) or "unknown", "quiet")
