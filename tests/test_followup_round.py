@@ -79,6 +79,7 @@ def test_what_is_lacking_at_the_end_is_named_and_makes_the_result_partial():
 
     assert result.status == "partial"
     assert result.subtasks[0].status == "completed"
+    assert (result.answer, result.subtasks[0].reply) == ("Missing: what was said of cocoa", LACKS)
     assert [n.message for n in result.warnings if n.code == "SUBTASK_INSUFFICIENT"] == [
         "subtask 1 did not find: what was said of cocoa"
     ]

@@ -9,6 +9,7 @@ from typing import Literal
 
 from orchestra.document import parse_citations
 
+_MARK = "INSUFFICIENT"
 _NOUN = r"(?i:[ \t]+(?:excerpts?|information|context|evidence|data))?"
 _ITEM = r"(?:[-*+•]|\d{1,2}[.)])[ \t]+"
 # In capitals a colon, a dash or nothing may follow; in small letters, where it is a word like others, a colon must.
@@ -55,14 +56,37 @@ def shortfall(reply: str) -> Shortfall | None:
         else:
             open_ = open_ if open_ == "list" and not line.strip() and not missing[-1] else ""
             others.append(line)
-    real = [said.strip() for said in missing if not _NOTHING.fullmatch(said.strip().rstrip(".!"))]
+    real = [said.strip() for said in missing if not _is_nothing(said)]
     return Shortfall("; ".join(dict.fromkeys(filter(None, real))), _without_headings_alone(others)) if real else None
+
+
+def _is_nothing(said: str) -> bool:
+    return _NOTHING.fullmatch(said.strip().rstrip(".!")) is not None
 
 
 def missing_in(reply: str) -> str | None:
     """What a reply says is missing, "" where it does not say what; None when it lacks nothing. See `shortfall`."""
     found = shortfall(reply)
     return None if found is None else found.missing
+
+
+def for_readers(reply: str) -> str:
+    """A reply as an answer: what begins with INSUFFICIENT, which is a word between us and models, is told as missing.
+
+    One that says "none" is left out. Small letters stay: in a text for readers they may be words like others.
+    """
+    if _MARK not in reply:
+        return reply
+    bare = "" if missing_in(reply) else "what was asked for."
+    lines: list[str] = []
+    for line, is_fenced in _fenced(reply.splitlines()):
+        marker = None if is_fenced or _MARK not in line else _MARKER.fullmatch(line)
+        missing = "" if marker is None else _plain(marker["missing"])
+        if marker is None:
+            lines.append(line)
+        elif not _is_nothing(missing):
+            lines.append(f"Missing: {missing or bare}".rstrip())
+    return "\n".join(lines).strip() or reply
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from orchestra.errors import AnswerInvalid, InputInvalid, OrchestraError
 from orchestra.models.json_text import repaired, without_lone_surrogates
 from orchestra.models.protocol import Block, Finding, Findings, Instructions, Message, ModelReply, ModelRequest, Task
+from orchestra.planning.insufficient import for_readers
 from orchestra.planning.prompt_files import prompt
 
 AnswerSchema = type[BaseModel] | Mapping[str, Any]
@@ -34,10 +35,10 @@ def is_synthesis_needed(findings: Sequence[Finding], self_answered: int, schema:
 
 
 def joined(findings: Sequence[Finding]) -> str:
-    """The findings as they stand: one alone, several under their questions."""
+    """The findings as they stand: one alone, several under their questions, what is missing in words for a reader."""
     if len(findings) == 1:
-        return findings[0].text
-    return "\n\n".join(f"**{finding.task}**\n{finding.text}" for finding in findings)
+        return for_readers(findings[0].text)
+    return "\n\n".join(f"**{finding.task}**\n{for_readers(finding.text)}" for finding in findings)
 
 
 def synthesis_request(

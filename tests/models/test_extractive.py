@@ -257,14 +257,14 @@ def test_what_differs_between_two_things_is_quoted_though_no_line_says_that_it_d
 def test_the_joined_answer_has_a_heading_per_question_and_says_once_that_it_quotes() -> None:
     reply = joined(
         Finding("1", "Who leads?", "Maria leads. [L17]"),
-        Finding("2", "Why closed?", f"- The caretaker is away. [L6]\n\n*{NOTICE}*"),
+        Finding("2", "Why closed?", f"- The caretaker is away. [L6]\n\nINSUFFICIENT: no row of 2014.\n\n*{NOTICE}*"),
         Finding("3", "How large?", "the model was overloaded", is_missing=True),
     )
 
     assert reply.text == (
         "### Who leads?\n\nMaria leads. [L17]\n\n"
-        "### Why closed?\n\n- The caretaker is away. [L6]\n\n"
-        "### How large?\n\nINSUFFICIENT: the model was overloaded\n\n"
+        "### Why closed?\n\n- The caretaker is away. [L6]\n\nMissing: no row of 2014.\n\n"
+        "### How large?\n\nMissing: the model was overloaded\n\n"
         f"*{NOTICE}*"
     )
     assert reply.data is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestra.planning.insufficient import missing_in, shortfall
+from orchestra.planning.insufficient import for_readers, missing_in, shortfall
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "insufficient.json").read_text(encoding="utf-8"))
 
@@ -32,3 +32,27 @@ def test_what_was_found_lacks_nothing_any_more(lines):
     lack = shortfall("\n".join(lines))
 
     assert lack is None or shortfall(lack.found) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("A is 4 [L2].", "A is 4 [L2]."),
+        ("A is 4 [L2].\nINSUFFICIENT: b", "A is 4 [L2].\nMissing: b"),
+        ("- **INSUFFICIENT:** b and c", "Missing: b and c"),
+        ("A is 4 [L2].\n\nINSUFFICIENT:\n- b\n- c", "A is 4 [L2].\n\nMissing:\n- b\n- c"),
+        ("INSUFFICIENT", "Missing: what was asked for."),
+        ("A is 4 [L2].\nINSUFFICIENT: none.", "A is 4 [L2]."),
+        ("> INSUFFICIENT: said the auditor [L4]", "> INSUFFICIENT: said the auditor [L4]"),
+        ("Insufficient data: they say [L4].", "Insufficient data: they say [L4]."),
+    ],
+)
+def test_what_is_missing_is_told_to_readers_in_words(reply, told):
+    assert for_readers(reply) == told
+
+
+@given(lines=st.lists(LINES | st.text(max_size=20), max_size=12))
+def test_words_for_readers_stay_as_they_are(lines):
+    told = for_readers("\n".join(lines))
+
+    assert for_readers(told) == told

@@ -254,6 +254,18 @@ def test_subtasks_that_a_person_approves_do_not_share_a_call():
     assert [request.blocks[-1].words for request in model.sent("subtask")] == ["Why?"]
 
 
+def test_the_built_in_engine_tells_readers_in_words_what_a_rejection_left_out():
+    plan = plan_of({"task": "What was revenue?", "context_pointers": REVENUE}, {"skill": "careful", "task": "Why?"})
+
+    result = orchestrate(
+        REPORT, "Tell me.", CAREFUL, "builtin:extractive", plan=plan, on_approval=lambda question: False
+    )
+
+    assert result.status == "partial"
+    assert "### Why?\n\nMissing: no reply (APPROVAL_REJECTED)" in result.answer
+    assert "INSUFFICIENT" not in result.answer
+
+
 def test_a_follow_up_over_further_lines_needs_an_approval_of_its_own():
     model = ScriptedModel(subtask=["INSUFFICIENT: the year", "In 2025 [L5]."], synthesis="")
     asked = []

@@ -11,6 +11,7 @@ from orchestra.models.extractive.vocabulary import stems
 from orchestra.models.protocol import Finding
 
 _MARK = re.compile(r"\s*\[(?:d\d+:)?L\d[^\]]*\]")
+_LACK = re.compile(r"^INSUFFICIENT:", re.MULTILINE)
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 MAX_DEPTH = 8
 
@@ -21,8 +22,9 @@ def join(findings: Sequence[Finding]) -> str:
 
 
 def _body(finding: Finding) -> str:
+    """What was found, in words for a reader: the mark by which a subtask says what it lacks is none."""
     text = without_notice(finding.text)
-    return f"INSUFFICIENT: {text or 'no finding'}" if finding.is_missing else text
+    return f"Missing: {text or 'no finding'}" if finding.is_missing else _LACK.sub("Missing:", text)
 
 
 def fill(schema: Mapping[str, Any], findings: Sequence[Finding], task: str) -> Any:
