@@ -36,7 +36,7 @@ def test_a_page_of_a_panel_that_was_started_again_asks_for_the_new_link(tmp_path
             note = page.locator("[data-fault=let-out]")
             expect(note).to_be_visible()
             expect(note).to_contain_text("not valid any more")
-            expect(page.locator("[data-live-state]")).to_have_text("not let in")
+            expect(page.locator("[data-live-state]")).to_have_text("refused")
             with page.expect_response(lambda answer: answer.url.endswith("/turn") and answer.status == 403):
                 page.evaluate("orchestra.tell('run-changed')")
             expect(page.locator(".task").last).to_contain_text(HELD)
@@ -47,6 +47,19 @@ def test_a_page_of_a_panel_that_was_started_again_asks_for_the_new_link(tmp_path
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
             expect(page.locator("[data-live-state]")).to_have_text("live")
             expect(note).to_be_hidden()
+
+
+@pytest.mark.parametrize("word", ["live", "reconnecting", "refused"])
+def test_how_the_stream_stands_fits_on_a_phone(panel, look: Look, word: str):
+    panel.client.post("/sessions")
+    page = look(panel, viewport={"width": 360, "height": 700})
+    state = page.locator("[data-live-state]")
+    expect(state).to_have_text("live")
+
+    state.evaluate("(each, word) => (each.textContent = word)", word)
+
+    assert state.evaluate("(each) => each.scrollWidth <= each.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_page_of_a_panel_that_was_stopped_says_what_to_do(tmp_path, look: Look):

@@ -99,7 +99,7 @@
   // A panel that was started again has another secret: its refusal takes the place of nothing that is shown.
 
   const letOut = () => {
-    say("not let in");
+    say("refused");
     tellFault("let-out");
   };
 
