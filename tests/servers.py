@@ -64,6 +64,10 @@ class Wire:
         while not self._stopped.wait(every_s) and self.send(content[position : position + 1]):
             position = (position + 1) % len(content)
 
+    def rest(self, seconds: float) -> None:
+        """Do nothing for so long, or until the server is stopped."""
+        self._stopped.wait(seconds)
+
     def hang(self) -> None:
         """Say nothing until the client leaves."""
         with suppress(OSError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from pathlib import Path
 
 TASK = "Tell of all chapters."
@@ -52,7 +51,7 @@ class Script:
         with self._came:
             self.asked.append(subject)
             self._came.notify_all()
-        time.sleep(self.unit_s * (1 + sum(map(ord, subject)) % 4))
+        wire.rest(self.unit_s * (1 + sum(map(ord, subject)) % 4))
         return sse_answer(openai_stream(openai_chunks(reply_to(subject))))
 
 
