@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -14,7 +15,7 @@ from starlette.routing import BaseRoute, Route
 from orchestra.errors import OrchestraError
 from orchestra.panel.app import status_of
 from orchestra.panel.checked import read_form, read_query
-from orchestra.panel.desk import desk_of
+from orchestra.panel.desk import Desk, desk_of
 from orchestra.panel.ids import session_key
 from orchestra.panel.pages.sessions import check_session
 from orchestra.panel.rendering import is_part, render
@@ -22,8 +23,12 @@ from orchestra.panel.shelves.uploads import uploaded_files
 from orchestra.panel.view.names import SUFFIXES
 from orchestra.panel.view.outlines import MOST_KEPT, SHOWN_AT_ONCE, branches
 from orchestra.panel.view.shelf_rows import browsed, shelf_rows
+from orchestra.panel.view.visible import one_line
 
 ENTRIES_AT_ONCE = 200
+MOST_RUNS = 40  # of a session that are asked for what they were over
+MOST_NAMED = 10
+LONGEST_NAME = 100
 
 _Root = Annotated[int, Field(ge=0, le=10_000)]
 _Path = Annotated[str, Field(max_length=4_096)]
@@ -171,6 +176,7 @@ def _documents(
         status=status_of(errors[0]) if errors else 200,
         **_base(request),
         documents=shelf_rows(known),
+        earlier=_read_by_earlier_runs(desk, session_id, [document.name for document in known]),
         named=[(number, path.name) for number, path in desk.shelf.named_beside(session_id)],
         has_roots=bool(desk.shelf.roots.folders),
         browser=_browser(request, folder) if folder else None,
@@ -180,6 +186,13 @@ def _documents(
         is_removed=is_removed,
         has_moved=False,
     )
+
+
+def _read_by_earlier_runs(desk: Desk, session_id: str, known: Sequence[str]) -> list[str]:
+    """Names of documents that runs of the session were over and that it does not have here: others began those runs."""
+    runs = desk.store.runs(session_id=session_id, limit=MOST_RUNS)
+    names = dict.fromkeys(name for run in reversed(runs) for name in run.documents)
+    return [one_line(name, LONGEST_NAME) for name in names if name not in known][:MOST_NAMED]
 
 
 def _base(request: Request) -> dict[str, Any]:
