@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError, StatementError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from orchestra.errors import InputInvalid, StoreUnavailable
 from orchestra.store.combining import Combined
-from orchestra.store.faults import as_store_error
+from orchestra.store.faults import as_store_error, raised_by_us
 from orchestra.store.location import Location
 from orchestra.store.migrating import migrate
 from orchestra.store.statements import Row, Written
@@ -63,7 +63,7 @@ class Database:
     def run(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)`, each of whose statements is committed by itself, unless it is done `together`."""
         if (joined := self._joined) is not None:
-            return work(joined)
+            return _joining(work, joined)
         pauses = iter(_PAUSES_S)
         while True:
             try:
@@ -79,7 +79,7 @@ class Database:
     def transact(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)` in one transaction, which takes the write lock at once."""
         if (joined := self._joined) is not None:
-            return work(joined)
+            return _joining(work, joined)
         begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
 
         def whole(connection: Connection) -> T:
@@ -316,6 +316,17 @@ def _say(connection: Connection, command: str) -> None:
         connection.exec_driver_sql(command)
 
 
+def _joining(work: Callable[[Connection], T], connection: Connection) -> T:
+    """Do a part of a transaction. Whatever has no form in the store can be left out of it; other errors end it."""
+    try:
+        return work(connection)
+    except StatementError as error:
+        ours = raised_by_us(error)
+        if ours is None:
+            raise
+        raise ours from None
+
+
 def _roll_back(connection: Connection) -> None:
     """Best effort: SQLite rolls back by itself on some errors, and so does a server whose connection is lost."""
     try:
@@ -338,6 +349,8 @@ def _is_refused(message: str) -> bool:
     return any(sign in message for sign in signs)
 
 
-def _bare(error: Exception) -> BaseException:
+def _bare(error: Exception) -> BaseException | None:
     """The driver's own error: SQLAlchemy's quotes the statement."""
+    if raised_by_us(error) is not None:
+        return None
     return (error.orig if isinstance(error, DBAPIError) else None) or error

@@ -6,10 +6,11 @@ import errno
 import os
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from orchestra.errors import (
+    OrchestraError,
     RunNotFound,
     StoreDamaged,
     StoreError,
@@ -59,8 +60,10 @@ _POSTGRES: tuple[tuple[str, type[StoreError], str], ...] = (
 )
 
 
-def as_store_error(error: Exception, location: Location) -> StoreError | RunNotFound:
+def as_store_error(error: Exception, location: Location) -> OrchestraError:
     """The error that a caller sees, with its cause in words and without the statement and its values."""
+    if (ours := raised_by_us(error)) is not None:
+        return ours
     what = f"the store {location.shown} cannot be used"
     if isinstance(error, PoolTimeout):
         return StoreUnavailable(what, cause="all of its connections are in use")
@@ -74,6 +77,12 @@ def as_store_error(error: Exception, location: Location) -> StoreError | RunNotF
     if isinstance(error, SQLAlchemyError) or isinstance(original, Exception):
         return _of_server(original or error, what, location)
     return StoreError(what, cause=_words(error, location))
+
+
+def raised_by_us(error: Exception) -> OrchestraError | None:
+    """The error of ours that SQLAlchemy wraps because it was raised while values were bound."""
+    ours = error.orig if isinstance(error, StatementError) else None
+    return ours if isinstance(ours, OrchestraError) else None
 
 
 def of_system(error: OSError, location: Location) -> StoreError:

@@ -11,7 +11,6 @@ import pydantic_core
 from pydantic import BaseModel
 from sqlalchemy import Text
 from sqlalchemy.engine import Dialect
-from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
 from orchestra.errors import InputInvalid, StoreDamaged
@@ -19,10 +18,6 @@ from orchestra.errors import InputInvalid, StoreDamaged
 # PostgreSQL holds no NUL, neither database a lone surrogate; SUBSTITUTE begins how they are written
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
 _WRITTEN = re.compile("\x1a([0-9a-f]{4})")
-
-
-class _WithoutJson(InputInvalid, DontWrapMixin):
-    """SQLAlchemy would make another error of any that is not marked so, and the store takes that for its own."""
 
 
 def to_json(value: Any) -> str:
@@ -98,7 +93,7 @@ def _with_escapes(value: Any) -> str:
     try:
         return json.dumps(value, separators=(",", ":"), default=_plain)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _WithoutJson("a value cannot be stored", cause=str(error)) from error
+        raise InputInvalid("a value cannot be stored", cause=str(error)) from error
 
 
 def _plain(value: Any) -> Any:
