@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from orchestra.document import count_tokens
-from orchestra.models.protocol import DocumentBlock, ModelRequest, SliceBlock, Usage
+from orchestra.models.blocks import DocumentBlock, SliceBlock
+from orchestra.models.protocol import ModelRequest, Usage
 from orchestra.planning.costs import FEWEST_CACHED_TOKENS
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from orchestra.errors import ModelReplyInvalid
+from orchestra.models.blocks import Instructions, Task, fence
 from orchestra.models.json_text import repaired
-from orchestra.models.protocol import Instructions, Model, ModelRequest, Task, fence
+from orchestra.models.protocol import Model, ModelRequest
 
 PROMPT = (
     "You compare an answer with the gold answer to a question. It is correct when it says what the gold answer says, "

@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks.cache_rule import Mark, marks_of
 from benchmarks.store import is_replay
 from orchestra.document import LineRange, count_tokens
-from orchestra.models.protocol import DocumentBlock, Model, ModelReply, ModelRequest, OutlineBlock, SliceBlock, Usage
+from orchestra.models.blocks import DocumentBlock, OutlineBlock, SliceBlock
+from orchestra.models.protocol import Model, ModelReply, ModelRequest, Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from benchmarks.store import ReplyStore
 from benchmarks.strategies import Answered, Attempt, Entry
 from orchestra.document import Document
 from orchestra.errors import InputInvalid, ModelError, OrchestraError, UnexpectedFailure
-from orchestra.models.protocol import Cancellation, Model, Usage
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model, Usage
 
 OnOutcome: TypeAlias = Callable[[Outcome], None]
 

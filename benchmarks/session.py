@@ -24,7 +24,8 @@ from benchmarks.summary import as_json, summarise
 from benchmarks.table import markdown
 from orchestra.cli.terminal import print_answer, say
 from orchestra.errors import InputInvalid
-from orchestra.models.protocol import Cancellation, Model
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model
 
 INTERRUPTED = 130
 LIBRARIES = ("bm25s", "matplotlib", "numpy", "Stemmer")

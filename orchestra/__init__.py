@@ -16,7 +16,9 @@ from orchestra.version import __version__ as __version__
 if TYPE_CHECKING:
     from orchestra.document import Document
     from orchestra.errors import OrchestraError
-    from orchestra.models.protocol import Cancellation, Finding, Model, ModelReply, ModelRequest, Usage
+    from orchestra.models.blocks import Finding
+    from orchestra.models.deadline import Cancellation
+    from orchestra.models.protocol import Model, ModelReply, ModelRequest, Usage
     from orchestra.pipeline import (
         compare_strategies,
         compose_skills,
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
     from orchestra.skills.policy import Policy
 
 _HOMES = {
-    "Cancellation": "models.protocol",
+    "Cancellation": "models.deadline",
     "Decision": "runtime.questions",
     "Document": "document",
     "Event": "runtime.events",
-    "Finding": "models.protocol",
+    "Finding": "models.blocks",
     "Model": "models.protocol",
     "ModelReply": "models.protocol",
     "ModelRequest": "models.protocol",

@@ -14,7 +14,8 @@ from typing import Any, Unpack
 from orchestra.configuration import configure
 from orchestra.document import DocumentSet, cite
 from orchestra.errors import InputInvalid, RunWaiting
-from orchestra.models.protocol import Cancellation, Finding
+from orchestra.models.blocks import Finding
+from orchestra.models.deadline import Cancellation
 from orchestra.planning.direct import is_direct
 from orchestra.planning.history import read_turns
 from orchestra.planning.plan import Plan

@@ -9,7 +9,8 @@ from typing import Literal
 
 from orchestra.document import Citation, cite, count_tokens
 from orchestra.errors import RunCancelled
-from orchestra.models.protocol import Finding, Model, Usage
+from orchestra.models.blocks import Finding
+from orchestra.models.protocol import Model, Usage
 from orchestra.planning.assemble import Assignment, fingerprint
 from orchestra.planning.costs import alternatives
 from orchestra.planning.plan import Plan, Subtask

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, cast
 
 from orchestra.document import Document, DocumentSet
 from orchestra.errors import InputInvalid
-from orchestra.models.protocol import Cancellation, Model
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.history import HISTORY_TOKENS, Turn
 from orchestra.planning.outline_planner import OUTLINE_TOKENS

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from orchestra import Result, compare_strategies, make_plan, orchestrate
 from orchestra.document import count_tokens
 from orchestra.errors import ContextTooLong, InputInvalid
-from orchestra.models.protocol import DocumentBlock, OutlineBlock, SliceBlock
+from orchestra.models.blocks import DocumentBlock, OutlineBlock, SliceBlock
 from orchestra.planning.costs import request_tokens
 from orchestra.runtime.events import LookTaken, StrategyChosen
 

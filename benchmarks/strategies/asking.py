@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from orchestra.errors import ModelError, RunCancelled
-from orchestra.models.protocol import Block, Cancellation, Deadline, Model, ModelReply, ModelRequest, Purpose
+from orchestra.models.blocks import Block
+from orchestra.models.deadline import Cancellation, Deadline
+from orchestra.models.protocol import Model, ModelReply, ModelRequest, Purpose
 from orchestra.runtime.retry import RetryPolicy
 
 TIMEOUT_S = 300.0

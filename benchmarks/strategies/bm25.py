@@ -10,7 +10,7 @@ from benchmarks.strategies.pieces import Piece, pieces_of, plain_slice
 from benchmarks.strategies.prompts import ANSWER
 from benchmarks.strategies.strategy import Answered, Attempt
 from orchestra.document import Document, Slice, count_tokens
-from orchestra.models.protocol import Block, Instructions, SliceBlock, Task
+from orchestra.models.blocks import Block, Instructions, SliceBlock, Task
 
 if TYPE_CHECKING:
     import bm25s

@@ -6,7 +6,7 @@ from benchmarks.strategies.asking import Asker
 from benchmarks.strategies.pieces import chunks_of, plain_slice
 from benchmarks.strategies.prompts import JOIN, PART
 from benchmarks.strategies.strategy import Answered, Attempt
-from orchestra.models.protocol import Finding, Findings, Instructions, SliceBlock, Task
+from orchestra.models.blocks import Finding, Findings, Instructions, SliceBlock, Task
 
 CHUNK_TOKENS = 8_000
 

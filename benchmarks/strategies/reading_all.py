@@ -6,7 +6,7 @@ from benchmarks.strategies.asking import Asker
 from benchmarks.strategies.pieces import whole_text
 from benchmarks.strategies.prompts import ANGLES, ANSWER, JOIN
 from benchmarks.strategies.strategy import Answered, Attempt
-from orchestra.models.protocol import Block, Finding, Findings, Instructions, SliceBlock, Task
+from orchestra.models.blocks import Block, Finding, Findings, Instructions, SliceBlock, Task
 
 
 def direct(attempt: Attempt) -> Answered:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from orchestra.document import Document
-from orchestra.models.protocol import Cancellation, Model
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from orchestra.models.protocol import Finding, ModelRequest, Usage
+from orchestra.models.blocks import Finding
+from orchestra.models.protocol import ModelRequest, Usage
 
 if TYPE_CHECKING:
     from orchestra.document import DocumentSet

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from orchestra.models.anthropic import AnthropicModel
     from orchestra.models.capabilities import Capabilities
+    from orchestra.models.deadline import Deadline
     from orchestra.models.openai import OpenAIModel
     from orchestra.models.prices import context_window, price
-    from orchestra.models.protocol import Deadline, Message, Model, ModelReply, ModelRequest, Usage
+    from orchestra.models.protocol import Message, Model, ModelReply, ModelRequest, Usage
     from orchestra.models.registry import ProviderRow, configured_models, default_spec, resolve_model
 
 _HOMES = {

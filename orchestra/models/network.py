@@ -22,7 +22,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 
 Address = tuple[Any, ...]
 

@@ -23,8 +23,8 @@ from orchestra.errors import (
     ModelUnreachable,
     OrchestraError,
 )
+from orchestra.models.deadline import Deadline
 from orchestra.models.keys import Credential, display_url, scrub
-from orchestra.models.protocol import Deadline
 
 if TYPE_CHECKING:
     import httpx

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic_core import PydanticSerializationError, to_json
 
 from orchestra.errors import ModelBadRequest, ModelError, ModelReplyInvalid, OutputTruncated
+from orchestra.models.blocks import Block, Instructions
 from orchestra.models.capabilities import Capabilities, Trait, refused_feature
 from orchestra.models.endpoints import Endpoint, shared_endpoint
 from orchestra.models.failures import explain_event, explain_status
 from orchestra.models.json_text import find_json, mend_object, parse_json
 from orchestra.models.keys import Credential, scrub
 from orchestra.models.limiting import Gate
-from orchestra.models.protocol import Block, Instructions, ModelReply, ModelRequest, StopReason, ToolCall, Usage
+from orchestra.models.protocol import ModelReply, ModelRequest, StopReason, ToolCall, Usage
 from orchestra.models.sse import ServerEvent, events
 from orchestra.models.text_sink import ListenerRaised
 from orchestra.models.transport import Reply, Transport, shared_transport

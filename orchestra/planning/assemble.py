@@ -19,7 +19,8 @@ from orchestra.document import (
     whole,
 )
 from orchestra.errors import OrchestraError, PointersUnresolved, SkillInvalid
-from orchestra.models.protocol import Block, Finding, Findings, Instructions, ModelRequest, SliceBlock, Task, Tasks
+from orchestra.models.blocks import Block, Finding, Findings, Instructions, SliceBlock, Task, Tasks
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.narrowing import fits, narrowed
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import Plan, Subtask

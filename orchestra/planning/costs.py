@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from orchestra.document import DocumentSet, count_tokens
-from orchestra.models.protocol import Block, Catalogue, DocumentBlock, Instructions, ModelRequest, SliceBlock, Usage
+from orchestra.models.blocks import Block, Catalogue, DocumentBlock, Instructions, SliceBlock
+from orchestra.models.protocol import ModelRequest, Usage
 
 Way = Literal["fanout", "fanout-cached", "one-call"]
 

@@ -15,7 +15,8 @@ from orchestra.document import DocumentSet, LineRange, Slice, count_tokens, cut
 from orchestra.document.citing.columns import head_of
 from orchestra.document.retrieval import Place, find, places_of
 from orchestra.document.slices import union
-from orchestra.models.protocol import Finding, Instructions, ModelRequest
+from orchestra.models.blocks import Finding, Instructions
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.insufficient import missing_in, shortfall
 from orchestra.planning.prompt_files import prompt

@@ -9,7 +9,8 @@ from typing import cast
 
 from orchestra.document import count_tokens
 from orchestra.errors import InputInvalid
-from orchestra.models.protocol import Block, History, Instructions, ModelRequest, Task
+from orchestra.models.blocks import Block, History, Instructions, Task
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.prompt_files import prompt
 
 HISTORY_TOKENS = 1_000

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from orchestra.models.protocol import Finding, ModelRequest, SliceBlock, Task, Tasks
+from orchestra.models.blocks import Finding, SliceBlock, Task, Tasks
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.assemble import Assignment, subtask_request
 from orchestra.planning.prompt_files import prompt
 

@@ -7,16 +7,8 @@ from typing import Any
 
 from orchestra.document import DocumentSet, count_tokens
 from orchestra.document.view import outline_view
-from orchestra.models.protocol import (
-    Block,
-    Catalogue,
-    Instructions,
-    ModelReply,
-    ModelRequest,
-    OutlineBlock,
-    Task,
-    fence,
-)
+from orchestra.models.blocks import Block, Catalogue, Instructions, OutlineBlock, Task, fence
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.outline_reply import OutlineReply, parse_outline
 from orchestra.planning.prompt_files import prompt

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from orchestra.document import DocumentSet, count_tokens
 from orchestra.errors import PlanInvalid
-from orchestra.models.protocol import Catalogue, DocumentBlock, Instructions, Message, ModelReply, ModelRequest, Task
+from orchestra.models.blocks import Catalogue, DocumentBlock, Instructions, Task
+from orchestra.models.protocol import Message, ModelReply, ModelRequest
 from orchestra.planning.costs import prompt_tokens
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import PLAN_SCHEMA, Plan

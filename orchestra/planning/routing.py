@@ -11,20 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from orchestra.document import Slice
 from orchestra.errors import PlanInvalid
+from orchestra.models.blocks import Block, Catalogue, Facts, Instructions, SliceBlock, SubSkills, Task
 from orchestra.models.json_text import repaired, well_formed
-from orchestra.models.protocol import (
-    Block,
-    Catalogue,
-    Facts,
-    Instructions,
-    Message,
-    ModelReply,
-    ModelRequest,
-    Purpose,
-    SliceBlock,
-    SubSkills,
-    Task,
-)
+from orchestra.models.protocol import Message, ModelReply, ModelRequest, Purpose
 from orchestra.planning.prompt_files import prompt
 from orchestra.skills import Skill
 from orchestra.skills.trees.parameters import Bound, Parameters

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from orchestra.document import DocumentSet, LineRange, Slice, count_tokens, cut
-from orchestra.models.protocol import SliceBlock
+from orchestra.models.blocks import SliceBlock
 from orchestra.planning.merging import Bundle
 from orchestra.planning.prompt_files import prompt
 

@@ -10,8 +10,9 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from orchestra.errors import AnswerInvalid, InputInvalid, OrchestraError
+from orchestra.models.blocks import Block, Finding, Findings, Instructions, Task
 from orchestra.models.json_text import repaired, without_lone_surrogates
-from orchestra.models.protocol import Block, Finding, Findings, Instructions, Message, ModelReply, ModelRequest, Task
+from orchestra.models.protocol import Message, ModelReply, ModelRequest
 from orchestra.planning.insufficient import for_readers
 from orchestra.planning.prompt_files import prompt
 

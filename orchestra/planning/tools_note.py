@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from orchestra.models.protocol import Instructions, ModelRequest
+from orchestra.models.blocks import Instructions
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.prompt_files import prompt
 
 

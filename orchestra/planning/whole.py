@@ -13,7 +13,8 @@ from math import ceil
 
 from orchestra.document import Document, DocumentSet, LineRange, count_tokens, cut, resolve_section
 from orchestra.document.retrieval import places_of
-from orchestra.models.protocol import Finding, Findings, Instructions, ModelRequest, Task, Usage
+from orchestra.models.blocks import Finding, Findings, Instructions, Task
+from orchestra.models.protocol import ModelRequest, Usage
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS
 from orchestra.planning.plan import ContextPointers, Plan, Subtask
 from orchestra.planning.prompt_files import prompt

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from orchestra.document import Slice
 from orchestra.errors import ApprovalRejected
-from orchestra.models.protocol import Finding, Model, ModelRequest, SliceBlock
+from orchestra.models.blocks import Finding, SliceBlock
+from orchestra.models.protocol import Model, ModelRequest
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.merging import Bundle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestra.errors import RunWaiting
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.history import with_history
 from orchestra.planning.synthesis import AnswerSchema, Draft, with_schema

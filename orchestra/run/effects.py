@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from orchestra.errors import RunCancelled, ToolFailed
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.run.journal import EffectKind
 from orchestra.run.state import Run
 from orchestra.runtime.events import EffectReplayed

@@ -18,7 +18,8 @@ from orchestra.errors import (
     OutputTruncated,
     RunWaiting,
 )
-from orchestra.models.protocol import Finding, Model, ModelReply, SliceBlock
+from orchestra.models.blocks import Finding, SliceBlock
+from orchestra.models.protocol import Model, ModelReply
 from orchestra.planning.assemble import Assignment, is_direct_skill
 from orchestra.planning.history import with_history
 from orchestra.planning.merging import Bundle, merge, split_reply

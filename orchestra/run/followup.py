@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from orchestra.document import Slice, cut
 from orchestra.errors import OrchestraError, RunWaiting, UnexpectedFailure
-from orchestra.models.protocol import Finding, ModelRequest
+from orchestra.models.blocks import Finding
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.assemble import Assignment, is_direct_skill
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS, followup_request, merged, widened, with_heads

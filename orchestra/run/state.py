@@ -16,7 +16,8 @@ from orchestra.errors import (
     RunWaiting,
 )
 from orchestra.models import resolve_model
-from orchestra.models.protocol import Cancellation, Model, ModelReply, ModelRequest, Usage
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model, ModelReply, ModelRequest, Usage
 from orchestra.planning.assemble import OnUnresolved
 from orchestra.planning.history import Turn, newest
 from orchestra.result import Notice, StrategyReport

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestra.document.retrieval import Hits
+from orchestra.models.blocks import OutlineBlock
 from orchestra.models.prices import price
-from orchestra.models.protocol import ModelRequest, OutlineBlock, Usage
+from orchestra.models.protocol import ModelRequest, Usage
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.direct import direct_tokens
 from orchestra.planning.followups import FOLLOWUP_TOKENS

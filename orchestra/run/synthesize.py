@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestra.errors import AnswerInvalid, RunWaiting
-from orchestra.models.protocol import Finding, Model, ModelRequest
+from orchestra.models.blocks import Finding
+from orchestra.models.protocol import Model, ModelRequest
 from orchestra.planning.history import with_history
 from orchestra.planning.synthesis import (
     AnswerSchema,

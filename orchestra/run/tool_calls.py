@@ -20,7 +20,8 @@ from orchestra.errors import (
     RunCancelled,
     ToolFailed,
 )
-from orchestra.models.protocol import Deadline, ToolCall
+from orchestra.models.deadline import Deadline
+from orchestra.models.protocol import ToolCall
 from orchestra.run.approvals import Decision, Question, ask_person
 from orchestra.run.effects import once
 from orchestra.run.permitting import check_tool, permissions_of

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestra.errors import ModelBadRequest, ModelReplyInvalid, OrchestraError, RunCancelled, RunWaiting
-from orchestra.models.protocol import Instructions, Message, Model, ModelReply, ModelRequest, ToolResult
+from orchestra.models.blocks import Instructions
+from orchestra.models.protocol import Message, Model, ModelReply, ModelRequest, ToolResult
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.prompt_files import prompt
 from orchestra.run.asking import ask

@@ -8,7 +8,7 @@ from typing import Literal
 
 from orchestra.document import LineRange, cut
 from orchestra.errors import ContextTooLong, OrchestraError
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import DEFAULT_CONTEXT_TOKENS, Assignment
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.direct import direct_plan, direct_tokens

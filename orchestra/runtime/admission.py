@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from orchestra.errors import NodeTimeout, OrchestraError, RunCancelled, UnexpectedFailure
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.runtime.effects import Call, HeldBack, Job
 from orchestra.runtime.events import EventStream
 from orchestra.runtime.node import Node

@@ -9,8 +9,9 @@ from typing import Protocol, cast
 
 from orchestra.document import count_tokens
 from orchestra.errors import ContextTooLong, ModelReplyInvalid
+from orchestra.models.deadline import Deadline
 from orchestra.models.json_text import without_lone_surrogates
-from orchestra.models.protocol import Deadline, Model, ModelReply, ModelRequest, ToolCall, Usage
+from orchestra.models.protocol import Model, ModelReply, ModelRequest, ToolCall, Usage
 from orchestra.runtime.attempts import pass_of
 from orchestra.runtime.events import AnswerDelta
 from orchestra.runtime.node import Node

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from orchestra.errors import OrchestraError
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.runtime.node import Node
 
 T = TypeVar("T")

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestra.document import count_tokens
+from orchestra.models.blocks import Block, DocumentBlock, SliceBlock
 from orchestra.models.caching import TTL_S
-from orchestra.models.protocol import Block, DocumentBlock, ModelRequest, SliceBlock, Usage
+from orchestra.models.protocol import ModelRequest, Usage
 
 MOST_KEPT = 256  # prefixes
 _PIECE_CHARACTERS = 4_096  # how exactly a change is located

@@ -24,7 +24,7 @@ from orchestra.errors import (
     RunCancelled,
     RunWaiting,
 )
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.runtime.admission import Admission, unexpected
 from orchestra.runtime.effects import Apart, Call, Effect, HeldBack, Job, Join, Milestone, Pause, Turnstile
 from orchestra.runtime.events import CallHeldBack, EventStream, NodeUpdated, RetryScheduled

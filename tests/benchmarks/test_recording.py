@@ -14,18 +14,9 @@ from orchestra.document import Document, LineRange, count_tokens, cut
 from orchestra.document.view import OutlineView, outline_view
 from orchestra.errors import ModelOverloaded
 from orchestra.models import resolve_model
-from orchestra.models.protocol import (
-    Cancellation,
-    DocumentBlock,
-    Instructions,
-    Model,
-    ModelReply,
-    ModelRequest,
-    OutlineBlock,
-    SliceBlock,
-    Task,
-    Usage,
-)
+from orchestra.models.blocks import DocumentBlock, Instructions, OutlineBlock, SliceBlock, Task
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import Model, ModelReply, ModelRequest, Usage
 
 DOCUMENT = Document.from_text("# Report\n\nRevenue was $40 million.\n\nStone audits.\n", name="report.md")
 LONG = Instructions("word " * 1500, cacheable=True)

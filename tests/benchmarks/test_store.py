@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.store import ReplyStore, StoredModel, is_replay
 from orchestra.errors import InputInvalid, ModelAuth
-from orchestra.models.protocol import Instructions, ModelReply, ModelRequest, ToolCall, Usage
+from orchestra.models.blocks import Instructions
+from orchestra.models.protocol import ModelReply, ModelRequest, ToolCall, Usage
 
 REQUEST = ModelRequest((Instructions("Answer."),), "subtask")
 REPLY = ModelReply(

@@ -11,7 +11,9 @@ from benchmarks.strategies import STRATEGIES, Attempt, entries
 from benchmarks.strategies.pieces import chunks_of, pieces_of, whole_text
 from orchestra.document import Document, count_tokens
 from orchestra.errors import InputInvalid, ModelOverloaded, ModelRefused, RunCancelled
-from orchestra.models.protocol import Cancellation, Findings, ModelReply, SliceBlock, Usage
+from orchestra.models.blocks import Findings, SliceBlock
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import ModelReply, Usage
 from orchestra.runtime.retry import RetryPolicy
 
 PAGES = [f"Page about {word}.\n" + f"{word} filler words stand here. " * 40 for word in ("steel", "copper", "auditors")]

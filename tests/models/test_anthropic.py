@@ -23,16 +23,8 @@ from orchestra.errors import (
     OutputTruncated,
 )
 from orchestra.models.anthropic import AnthropicModel
-from orchestra.models.protocol import (
-    Instructions,
-    Message,
-    ModelRequest,
-    Task,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    Usage,
-)
+from orchestra.models.blocks import Instructions, Task
+from orchestra.models.protocol import Message, ModelRequest, ToolCall, ToolResult, ToolSpec, Usage
 
 URL = "https://api.anthropic.com/v1/messages"
 SENT = TypeAdapter(with_config(ConfigDict(extra="forbid"))(MessageCreateParamsStreaming))

@@ -14,9 +14,11 @@ import pytest
 from servers import SSE_HEAD, Received, Wire, openai_stream, sse_answer
 
 from orchestra.errors import ModelTimeout, ModelUnreachable, RunCancelled
+from orchestra.models.blocks import Task
+from orchestra.models.deadline import Deadline
 from orchestra.models.network import Call, CurrentCall, DeadlineStream
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Deadline, ModelReply, ModelRequest, Task
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.models.transport import Transport
 
 DEADLINE_S = 0.3

@@ -6,12 +6,13 @@ import pytest
 from servers import ScriptedServer, answer, json_answer, openai_completion
 
 from orchestra.errors import ModelError, ModelOverloaded, ModelRateLimited, ModelUnreachable
+from orchestra.models.blocks import Instructions, Task
 from orchestra.models.breaker import Breaker
 from orchestra.models.endpoints import Endpoint, shared_endpoint
 from orchestra.models.keys import Credential
 from orchestra.models.limiting import Gate, Need
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Instructions, ModelRequest, Task
+from orchestra.models.protocol import ModelRequest
 
 REQUEST = ModelRequest((Instructions("Answer."), Task("Why?")))
 FULL = {"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "60s"}

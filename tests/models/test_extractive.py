@@ -16,20 +16,10 @@ from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, cut, resolve_section, whole
 from orchestra.errors import ModelTimeout, RunCancelled
+from orchestra.models.blocks import Catalogue, DocumentBlock, Finding, Findings, Instructions, SliceBlock, Task
+from orchestra.models.deadline import Deadline
 from orchestra.models.extractive import NOTICE, ExtractiveModel
-from orchestra.models.protocol import (
-    Catalogue,
-    Deadline,
-    DocumentBlock,
-    Finding,
-    Findings,
-    Instructions,
-    Message,
-    ModelReply,
-    ModelRequest,
-    SliceBlock,
-    Task,
-)
+from orchestra.models.protocol import Message, ModelReply, ModelRequest
 from orchestra.planning.parse import parse_plan
 from orchestra.planning.plan import PLAN_SCHEMA
 
@@ -396,7 +386,7 @@ def test_a_request_without_anything_to_quote_gets_the_notice() -> None:
 def test_the_same_request_gives_the_same_bytes_under_any_hash_seed() -> None:
     script = (
         "import sys; from orchestra.document import DocumentSet; from pathlib import Path\n"
-        "from orchestra.models.extractive import ExtractiveModel; from orchestra.models.protocol import *\n"
+        "from orchestra.models.extractive import ExtractiveModel; from orchestra.models.blocks import *; from orchestra.models.protocol import *\n"
         "blocks = (DocumentBlock(DocumentSet.of(Path(sys.argv[1]))), Task(sys.argv[2]))\n"
         "print(ExtractiveModel().complete(ModelRequest(blocks, purpose='plan')).text)\n"
     )

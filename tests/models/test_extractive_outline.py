@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from orchestra.document import Document, DocumentSet, LineRange, count_tokens, cut, resolve_section
 from orchestra.document.retrieval import find
 from orchestra.document.view import OutlineView, outline_view
+from orchestra.models.blocks import Catalogue, Instructions, OutlineBlock, Task
 from orchestra.models.extractive import ExtractiveModel
 from orchestra.models.extractive.outline_planning import ONE_SUBTASK_TOKENS
 from orchestra.models.extractive.questions import split
 from orchestra.models.extractive.whole_tasks import is_about_the_whole
-from orchestra.models.protocol import Catalogue, Instructions, ModelReply, ModelRequest, OutlineBlock, Task
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.planning.outline_planner import OUTLINE_SCHEMA, outline_request, read_outline_reply
 from orchestra.skills import SkillLibrary
 

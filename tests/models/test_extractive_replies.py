@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, count_tokens, cut, whole
+from orchestra.models.blocks import Block, Finding, Findings, SliceBlock, Task, Tasks
 from orchestra.models.extractive import NOTICE, ExtractiveModel
 from orchestra.models.extractive.fitting import fitted
-from orchestra.models.protocol import Block, Finding, Findings, ModelReply, ModelRequest, SliceBlock, Task, Tasks
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.planning.insufficient import shortfall
 from orchestra.planning.merging import split_reply
 from orchestra.planning.whole import part_words

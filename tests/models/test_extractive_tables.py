@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, cut, whole
+from orchestra.models.blocks import SliceBlock, Task
 from orchestra.models.extractive import ExtractiveModel
 from orchestra.models.extractive.heads import columns_of
 from orchestra.models.extractive.measures import measures_in
 from orchestra.models.extractive.periods import spelt_out
 from orchestra.models.extractive.questions import split
 from orchestra.models.extractive.statements import Statement, read
-from orchestra.models.protocol import ModelRequest, SliceBlock, Task
+from orchestra.models.protocol import ModelRequest
 
 STATEMENTS = """Harbor Tools, Inc.
 Consolidated Balance Sheets

@@ -11,8 +11,9 @@ from servers import ScriptedServer, json_answer, sse_answer
 
 from orchestra.errors import ModelError
 from orchestra.models.anthropic import AnthropicModel
+from orchestra.models.blocks import Instructions, Task
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Instructions, ModelRequest, Task
+from orchestra.models.protocol import ModelRequest
 
 ODD = json.loads((Path(__file__).parents[1] / "data" / "odd_replies.json").read_text())
 REQUEST = ModelRequest((Instructions("Answer."), Task("Why?")))

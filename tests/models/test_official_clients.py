@@ -18,8 +18,9 @@ from servers import (
 )
 
 from orchestra.models.anthropic import AnthropicModel
+from orchestra.models.blocks import Instructions, Task
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Instructions, ModelRequest, Task
+from orchestra.models.protocol import ModelRequest
 
 ASKED = [{"role": "user", "content": "How many?"}]
 BLOCKS = [

@@ -27,17 +27,9 @@ from orchestra.errors import (
     ModelReplyInvalid,
     OutputTruncated,
 )
+from orchestra.models.blocks import Instructions, Task
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import (
-    Instructions,
-    Message,
-    ModelRequest,
-    Task,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    Usage,
-)
+from orchestra.models.protocol import Message, ModelRequest, ToolCall, ToolResult, ToolSpec, Usage
 
 URL = "https://api.openai.com/v1/chat/completions"
 LOCAL = "http://localhost:8000/v1"

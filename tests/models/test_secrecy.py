@@ -11,9 +11,11 @@ from servers import Received, Wire, answer, json_answer, openai_stream, sse_answ
 
 from orchestra.errors import OrchestraError
 from orchestra.models.anthropic import AnthropicModel
+from orchestra.models.blocks import Task
+from orchestra.models.deadline import Deadline
 from orchestra.models.keys import Credential, display_url, scrub
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Deadline, ModelRequest, Task
+from orchestra.models.protocol import ModelRequest
 
 KEY = "planted-key-value-1234567890"
 

@@ -25,9 +25,11 @@ from orchestra.errors import InputInvalid, ModelReplyInvalid, ModelUnreachable
 from orchestra.models import openai as openai_adapter
 from orchestra.models import transport as transport_module
 from orchestra.models.anthropic import AnthropicModel
+from orchestra.models.blocks import Task
+from orchestra.models.deadline import Deadline
 from orchestra.models.network import DeadlineBackend
 from orchestra.models.openai import OpenAIModel
-from orchestra.models.protocol import Deadline, ModelReply, ModelRequest, Task
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.models.transport import MAX_REPLY_BYTES, Transport, shared_transport
 
 

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, count_tokens, whole
-from orchestra.models.protocol import DocumentBlock, Instructions, Message, ModelRequest, SliceBlock, Task
+from orchestra.models.blocks import DocumentBlock, Instructions, SliceBlock, Task
+from orchestra.models.protocol import Message, ModelRequest
 from orchestra.planning.costs import PROMPT_TOKENS, alternatives, request_tokens
 
 DOCUMENTS = DocumentSet.of(Document.from_text("# Title\n\n" + "Some words of text. " * 400))

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, LineRange, cut
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import assemble
 from orchestra.planning.followups import followup_request, merged, widened, with_heads
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestra.document import Document, DocumentSet
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import assemble
 from orchestra.planning.followups import followup_request, widened, with_heads
 from orchestra.planning.insufficient import shortfall

@@ -11,7 +11,8 @@ import pytest
 
 from orchestra.document import Document, DocumentSet
 from orchestra.errors import AnswerInvalid, PlanInvalid
-from orchestra.models.protocol import Finding, ModelReply, ModelRequest
+from orchestra.models.blocks import Finding
+from orchestra.models.protocol import ModelReply, ModelRequest
 from orchestra.planning.assemble import assemble
 from orchestra.planning.history import Turn, with_history
 from orchestra.planning.merging import merge

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from orchestra.document import count_tokens
 from orchestra.errors import InputInvalid
+from orchestra.models.blocks import Instructions, Task
 from orchestra.models.extractive.leaning import standing_alone
-from orchestra.models.protocol import Instructions, ModelRequest, Task
+from orchestra.models.protocol import ModelRequest
 from orchestra.planning.history import Turn, newest, read_turns, with_history
 
 prose = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FF), max_size=300)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestra.document import Document
-from orchestra.models.protocol import Finding, Tasks
+from orchestra.models.blocks import Finding, Tasks
 from orchestra.planning.assemble import assemble
 from orchestra.planning.costs import request_tokens
 from orchestra.planning.merging import MOST_REPLY_TOKENS, MOST_TASKS, merge, split_reply

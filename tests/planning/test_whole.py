@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import DocumentSet, LineRange, cut
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import assemble
 from orchestra.planning.whole import (
     findings_tokens,

@@ -10,7 +10,8 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, cod
 
 from orchestra import orchestrate, orchestrate_async
 from orchestra.errors import ApprovalRejected, SkillInvalid
-from orchestra.models.protocol import Cancellation, ModelReply, ToolCall, Usage
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import ModelReply, ToolCall, Usage
 from orchestra.runtime.events import NodeUpdated, QuestionAnswered, QuestionAsked
 from orchestra.runtime.questions import AtOnce, Decision
 

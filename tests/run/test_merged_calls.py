@@ -12,7 +12,9 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, cod
 
 from orchestra import Document, orchestrate
 from orchestra.errors import ModelAuth, ModelRefused, ModelTimeout
-from orchestra.models.protocol import Cancellation, Findings, ModelReply, SliceBlock, Task, Tasks, Usage
+from orchestra.models.blocks import Findings, SliceBlock, Task, Tasks
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import ModelReply, Usage
 from orchestra.planning import merging
 
 TWO = plan_of(

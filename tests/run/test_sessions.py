@@ -7,7 +7,7 @@ from models_for_tests import REPORT, REVENUE, ScriptedModel, plan_of
 
 from orchestra import orchestrate
 from orchestra.errors import InputInvalid, StoreDamaged
-from orchestra.models.protocol import OutlineBlock
+from orchestra.models.blocks import OutlineBlock
 from orchestra.planning.history import Turn
 from orchestra.run import Run
 from orchestra.run.strategy import choose_strategy

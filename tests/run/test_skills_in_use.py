@@ -9,7 +9,8 @@ import pytest
 from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, plan_of
 
 import orchestra
-from orchestra.models.protocol import Catalogue, ModelReply, ToolCall, Usage
+from orchestra.models.blocks import Catalogue
+from orchestra.models.protocol import ModelReply, ToolCall, Usage
 from orchestra.runtime.events import SkillLoaded, Warned
 from orchestra.skills import Manifest, SkillLibrary, trust
 from orchestra.skills import loading as skill_loading

@@ -12,7 +12,8 @@ from models_for_tests import COSTS, REPORT, REVENUE, ScriptedModel, codes, plan_
 import orchestra
 from orchestra import Skill, Tool
 from orchestra.errors import InputInvalid, ModelBadRequest
-from orchestra.models.protocol import Cancellation, ModelReply, ToolCall, ToolResult, Usage
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import ModelReply, ToolCall, ToolResult, Usage
 from orchestra.run.tool_loop import MOST_CALLS_AT_ONCE
 from orchestra.runtime.events import AnswerDelta, NodeUpdated, PermissionRefused, QuestionAsked
 from orchestra.runtime.questions import Decision

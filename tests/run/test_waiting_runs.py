@@ -11,7 +11,8 @@ from models_for_tests import AUDITOR, COSTS, REPORT, REVENUE, ScriptedModel, cod
 
 from orchestra import orchestrate
 from orchestra.errors import ApprovalRejected, RunWaiting, StoreUnavailable
-from orchestra.models.protocol import Findings, ModelReply, ToolCall, Usage
+from orchestra.models.blocks import Findings
+from orchestra.models.protocol import ModelReply, ToolCall, Usage
 from orchestra.pipeline import resume
 from orchestra.result import Result
 from orchestra.result.words import capsule

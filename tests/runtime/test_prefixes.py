@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from orchestra.document import Document, DocumentSet
-from orchestra.models.protocol import DocumentBlock, Instructions, ModelRequest, Task, ToolSpec, Usage
+from orchestra.models.blocks import DocumentBlock, Instructions, Task
+from orchestra.models.protocol import ModelRequest, ToolSpec, Usage
 from orchestra.runtime.prefixes import Prefixes, prefix_of
 
 RULES, TASK = Instructions("Rules. " * 50), Task("What of it?")

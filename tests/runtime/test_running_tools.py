@@ -13,7 +13,7 @@ import pytest
 import tools_for_tests
 
 from orchestra.errors import InputInvalid, NodeTimeout, PermissionDenied, RunCancelled, ToolFailed
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.runtime.tools.results import MOST_RESULT_TOKENS
 from orchestra.runtime.tools.running import run_tool
 from orchestra.runtime.tools.tool import Tool
@@ -177,7 +177,7 @@ def test_a_process_ends_when_whoever_started_it_is_killed(tmp_path):
     code = (
         "import sys; sys.path[:0] = [sys.argv[1]]\n"
         "import tools_for_tests\n"
-        "from orchestra.models.protocol import Deadline\n"
+        "from orchestra.models.deadline import Deadline\n"
         "from orchestra.runtime.tools.running import run_tool\n"
         "from orchestra.runtime.tools.tool import Tool\n"
         "run_tool(Tool.of(tools_for_tests.hang, runs_apart=True), {'notes': sys.argv[2]}, Deadline(600))\n"
@@ -205,7 +205,7 @@ def test_what_a_tool_prints_and_reads_is_apart_from_the_answer():
 def test_a_function_of_a_script_runs_apart_too(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from orchestra.models.protocol import Deadline\n"
+        "from orchestra.models.deadline import Deadline\n"
         "from orchestra.runtime.tools.running import run_tool\n"
         "from orchestra.runtime.tools.tool import Tool\n"
         "def twice(n: int) -> int:\n    return 2 * n\n"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestra.document import Document, DocumentSet, count_tokens
-from orchestra.models.protocol import Catalogue
+from orchestra.models.blocks import Catalogue
 from orchestra.planning.outline_planner import outline_request
 from orchestra.planning.planner import plan_request
 from orchestra.skills import CATALOGUE_TOKENS, SkillLibrary

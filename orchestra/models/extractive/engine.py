@@ -7,6 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from orchestra.document import Slice, count_tokens
+from orchestra.models.blocks import (
+    Block,
+    Catalogue,
+    DocumentBlock,
+    Facts,
+    Finding,
+    Findings,
+    History,
+    OutlineBlock,
+    SliceBlock,
+    SubSkills,
+    Task,
+    Tasks,
+    fence,
+)
 from orchestra.models.extractive.answering import answer, answer_over_documents
 from orchestra.models.extractive.fitting import fitted
 from orchestra.models.extractive.joining import fill, join
@@ -17,24 +32,7 @@ from orchestra.models.extractive.outline_planning import plan_from_outline
 from orchestra.models.extractive.planning import plan
 from orchestra.models.extractive.skill_choice import choose_skills, choose_steps
 from orchestra.models.extractive.values import resolve_values
-from orchestra.models.protocol import (
-    Block,
-    Catalogue,
-    DocumentBlock,
-    Facts,
-    Finding,
-    Findings,
-    History,
-    ModelReply,
-    ModelRequest,
-    OutlineBlock,
-    SliceBlock,
-    SubSkills,
-    Task,
-    Tasks,
-    Usage,
-    fence,
-)
+from orchestra.models.protocol import ModelReply, ModelRequest, Usage
 
 AnyBlock = TypeVar("AnyBlock", bound=Block)
 

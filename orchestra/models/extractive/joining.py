@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from orchestra.models.blocks import Finding
 from orchestra.models.extractive.notice import with_notice, without_notice
 from orchestra.models.extractive.vocabulary import stems
-from orchestra.models.protocol import Finding
 
 _MARK = re.compile(r"\s*\[(?:d\d+:)?L\d[^\]]*\]")
 _LACK = re.compile(r"^INSUFFICIENT:", re.MULTILINE)

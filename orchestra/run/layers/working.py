@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from orchestra.errors import OrchestraError, RunCancelled, RunWaiting
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.synthesis import Draft
 from orchestra.run.layers.chain import LayerOutcome, Layers
 from orchestra.run.layers.enhancing import Enhancing

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestra.errors import DependencyFailed, InputInvalid, OrchestraError, RunWaiting
-from orchestra.models.protocol import Finding
+from orchestra.models.blocks import Finding
 from orchestra.planning.assemble import Assignment
 from orchestra.planning.plan import Plan, Subtask
 from orchestra.run.skills_in_use import sub_skills

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from orchestra.errors import InputInvalid, NodeTimeout, RunCancelled, ToolFailed
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 
 if TYPE_CHECKING:
     from orchestra.runtime.tools.tool import Tool

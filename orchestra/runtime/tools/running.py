@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from orchestra.errors import NodeTimeout, OrchestraError, RunCancelled, ToolFailed
-from orchestra.models.protocol import Deadline
+from orchestra.models.deadline import Deadline
 from orchestra.runtime.tools.apart import run_apart
 from orchestra.runtime.tools.results import bounded, result_text
 from orchestra.runtime.tools.tool import Tool

@@ -14,7 +14,7 @@ from orchestra.document import DocumentSet, LineRange, Slice, best_parts, count_
 from orchestra.document.decode import decode
 from orchestra.document.retrieval import find
 from orchestra.errors import ToolFailed
-from orchestra.models.protocol import fence
+from orchestra.models.blocks import fence
 from orchestra.runtime.files import Roots, open_permitted
 from orchestra.runtime.tools.results import bounded
 from orchestra.runtime.tools.tool import Tool

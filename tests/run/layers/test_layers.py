@@ -12,7 +12,8 @@ import pytest
 from models_for_tests import ScriptedModel
 
 from orchestra.errors import GateFailed, InputInvalid, ModelOverloaded, SkillInvalid, UnexpectedFailure
-from orchestra.models.protocol import Cancellation, ModelReply, ModelRequest, Usage
+from orchestra.models.deadline import Cancellation
+from orchestra.models.protocol import ModelReply, ModelRequest, Usage
 from orchestra.pipeline import make_plan, orchestrate, resume
 from orchestra.result import LayerSkillReport, Result
 from orchestra.run.layers import enhancing
