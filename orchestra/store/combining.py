@@ -39,6 +39,12 @@ class Combined:
 
     def write(self, statement: Written, row: Row) -> None:
         """Raises what went wrong with this row, whatever becomes of the others."""
+        if not self._waiting and self._turn.acquire(blocking=False):
+            try:
+                self._run(lambda connection: statement.execute(connection, row))
+            finally:
+                self._turn.release()
+            return
         mine = _Write(statement, row)
         self._waiting.append(mine)
         with self._turn:

@@ -38,6 +38,12 @@ _PRAGMAS = (
 _AGAIN = frozenset({"40001", "40P01"})  # a transaction that lost against another one: the same can be tried again
 
 
+class _Thread(threading.local):
+    """`connection` is that of the transaction that a thread is in."""
+
+    connection: Connection | None = None
+
+
 class Database:
     """Runs work on a connection. Thread-safe and fork-safe.
 
@@ -58,19 +64,20 @@ class Database:
         self._held: Connection | None = None
         self._lost_at: float | None = None
         self._combined = Combined(self.run, self.transact)
-        self._local = threading.local()
+        self._thread = _Thread()
 
     def run(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)`, each of whose statements is committed by itself, unless it is done `together`."""
-        if (joined := self._joined) is not None:
+        if (joined := self._thread.connection) is not None:
             return _joining(work, joined)
-        pauses = iter(_PAUSES_S)
+        pauses = None
         while True:
             try:
                 done = self._on_the_one(work) if self.location.is_sqlite else self._on_one_of_many(work)
                 self._lost_at = None
                 return done
             except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+                pauses = pauses or iter(_PAUSES_S)
                 pause = self._pause(error, pauses)
                 if pause is None:
                     raise as_store_error(error, self.location) from _bare(error)
@@ -78,7 +85,7 @@ class Database:
 
     def transact(self, work: Callable[[Connection], T]) -> T:
         """`work(connection)` in one transaction, which takes the write lock at once."""
-        if (joined := self._joined) is not None:
+        if (joined := self._thread.connection) is not None:
             return _joining(work, joined)
         begin = "BEGIN IMMEDIATE" if self.location.is_sqlite else "BEGIN"
 
@@ -96,21 +103,21 @@ class Database:
 
     def together(self, work: Callable[[], T]) -> T:
         """What `work` does on the store from this thread, in one transaction: all of it or nothing."""
-        if self._joined is not None:
+        if self._thread.connection is not None:
             return work()
 
         def joining(connection: Connection) -> T:
-            self._local.connection = connection
+            self._thread.connection = connection
             try:
                 return work()
             finally:
-                self._local.connection = None
+                self._thread.connection = None
 
         return self.transact(joining)
 
     def write(self, statement: Written, row: Row) -> None:
         """One row, committed by itself or, on SQLite, together with what other threads write meanwhile."""
-        if self.location.is_sqlite and self._joined is None:
+        if self.location.is_sqlite and self._thread.connection is None:
             self._combined.write(statement, row)
         else:
             self.run(lambda connection: statement.execute(connection, row))
@@ -160,11 +167,6 @@ class Database:
         """In a forked child: leave the parent's connections alone, and make our own on demand."""
         _left_to_the_parent.append((self._engine, self._held))
         self._begin()
-
-    @property
-    def _joined(self) -> Connection | None:
-        """The connection of the transaction that this thread is in."""
-        return getattr(self._local, "connection", None)
 
     def _on_the_one(self, work: Callable[[Connection], T]) -> T:
         with self._lock:

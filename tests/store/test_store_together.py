@@ -150,6 +150,32 @@ class _Writer:
         self.together += 1
 
 
+def _at_once(combined: Combined, writer: _Writer, many: int) -> list[BaseException]:
+    """So many threads write: the first has the turn until all others wait for it. What was raised to them."""
+    raised: list[BaseException] = []
+    statement = Upsert(calls)
+
+    def write(number: int) -> None:
+        try:
+            combined.write(statement, {"run_id": str(number)})
+        except (OrchestraError, KeyboardInterrupt) as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(many)]
+    threads[0].start()
+    ends_at = time.monotonic() + 20
+    while writer.alone == 0 and time.monotonic() < ends_at:
+        time.sleep(0.001)
+    for thread in threads[1:]:
+        thread.start()
+    while len(combined._waiting) < many - 1 and time.monotonic() < ends_at:
+        time.sleep(0.001)
+    writer.is_open.set()
+    for thread in threads:
+        thread.join(10)
+    return raised
+
+
 @pytest.mark.parametrize(
     ("error", "alone", "together", "refused"),
     [(None, 1, 1, 0), (RunNotFound("one of them"), 6, 0, 0), (StoreUnavailable("it is locked"), 1, 0, 5)],
@@ -159,50 +185,31 @@ def test_those_that_wait_share_one_transaction_and_are_tried_one_by_one_where_on
 ) -> None:
     writer = _Writer()
     writer.error = error
-    errors: list[StoreUnavailable] = []
-
-    def write(number: int) -> None:
-        try:
-            combined.write(statement, {"run_id": str(number)})
-        except StoreUnavailable as raised:
-            errors.append(raised)
-
     combined = Combined(writer.run, writer.transact)
-    statement = Upsert(calls)
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
-    threads[0].start()
-    while writer.alone == 0:
-        time.sleep(0.001)
-    for thread in threads[1:]:
-        thread.start()
-    while len(combined._waiting) < 6:
-        time.sleep(0.001)
-    writer.is_open.set()
-    for thread in threads:
-        thread.join(10)
+
+    raised = _at_once(combined, writer, 6)
+
     assert (writer.alone, writer.together) == (alone, together)
-    assert len({id(raised) for raised in errors}) == refused
+    assert len({id(each) for each in raised}) == refused
     assert not combined._waiting
 
 
-def test_a_write_that_was_cut_off_is_made_up_for_by_the_next_one() -> None:
-    """Ctrl-C may end the thread that has the turn."""
-    written: list[str] = []
+def test_what_was_cut_off_with_the_turn_is_made_up_for_by_the_next_one() -> None:
+    """Ctrl-C may end the thread that writes for the others."""
 
-    def run(work: object) -> None:
-        if not written:
-            written.append("cut off")
-            raise KeyboardInterrupt
-        written.append("alone")
+    class CutOff(_Writer):
+        def transact(self, work: object) -> None:
+            self.together += 1
+            if self.together == 1:
+                raise KeyboardInterrupt
 
-    def transact(work: object) -> None:
-        written.append("together")
+    writer = CutOff()
+    combined = Combined(writer.run, writer.transact)
 
-    combined = Combined(run, transact)
-    with pytest.raises(KeyboardInterrupt):
-        combined.write(Upsert(calls), {"run_id": "1"})
-    combined.write(Upsert(calls), {"run_id": "2"})
-    assert written == ["cut off", "together"]
+    raised = _at_once(combined, writer, 4)
+
+    assert [type(each) for each in raised] == [KeyboardInterrupt]
+    assert (writer.alone, writer.together) == (1, 2)
     assert not combined._waiting
 
 
