@@ -29,8 +29,8 @@ class _Form:
         return [binder(row[name]) for name, binder in self.places]
 
 
-class Written:
-    """A statement that writes into a table: compiled once for each set of names that it is given values by."""
+class _Compiled:
+    """A statement about a table: compiled once for each set of names that it is given values by."""
 
     def __init__(self, table: Table, by_dialect: Mapping[str, Any]) -> None:
         self._by_dialect = by_dialect
@@ -42,6 +42,19 @@ class Written:
             for name in (column.name, f"its_{column.name}")
         }
         self._forms: dict[tuple[str, ...], _Form] = {}
+
+    def _form(self, names: tuple[str, ...]) -> _Form:
+        form = self._forms.get(names)
+        if form is None:
+            columns = [name for name in names if name in self._columns]
+            compiled = self._by_dialect["sqlite"].compile(dialect=_BY_PLACE, column_keys=columns)
+            places = [(name, self._binders.get(name, _as_it_is)) for name in compiled.positiontup]
+            form = self._forms[names] = _Form(str(compiled), places)
+        return form
+
+
+class Written(_Compiled):
+    """A statement that writes into a table."""
 
     def execute(self, connection: Connection, rows: Row | Sequence[Row]) -> int:
         """Of one row, or of several with the same names; returns how many were written or removed."""
@@ -63,17 +76,8 @@ class Written:
         cursor.close()
         return count
 
-    def _form(self, names: tuple[str, ...]) -> _Form:
-        form = self._forms.get(names)
-        if form is None:
-            columns = [name for name in names if name in self._columns]
-            compiled = self._by_dialect["sqlite"].compile(dialect=_BY_PLACE, column_keys=columns)
-            places = [(name, self._binders.get(name, _as_it_is)) for name in compiled.positiontup]
-            form = self._forms[names] = _Form(str(compiled), places)
-        return form
 
-
-class Probe(Written):
+class Probe(_Compiled):
     """Whether there is a row of which the columns NAME are the values given as `its_NAME`."""
 
     def __init__(self, table: Table, *columns: str) -> None:
